@@ -107,17 +107,18 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	    -D HFIT_LEVEL_STEPS=50000 && cmake --build --preset $$build && ctest --preset $$build --tests-regex contract \
 	    || exit 1; done
 	HEAPFIT_ALL_TURNS=1 ctest --preset sanitize --tests-regex engine
-	for build in release release-m32; do cmake --preset $$build && cmake --build --preset $$build \
+	for build in release release-m32; do cmake --preset $$build \
+	    && cmake --build --preset $$build --target second_frees heap \
 	    && build/$$build/tests/attack/second_frees 100000000 && build/$$build/tests/attack/heap --steps 10000000 \
 	    || exit 1; done
+	cmake --build --preset release
 	build/release/tests/core/test_sizes all
 	build/release/tests/core/test_huge_regions all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
 	HEAPFIT_ALL_PAIRS=1 $(PYTHON) -m pytest $$(grep -l '^from grid import' tests/*/test_*.py)
-	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
-	HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py --keyword kill_is_recorded
+	HEAPFIT_ALL_FAILURES=1 HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	$(PYTHON) scripts/try_aarch64.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_every_command.py tests/repository/test_documentation.py \

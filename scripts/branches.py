@@ -30,7 +30,7 @@ COUNTERS = "-O1 -fprofile-instr-generate -fcoverage-mapping"
 CONSTANT = re.compile(r"\b(?:HFIT_SAFETY|HFIT_ASSERT|HAS_LIVE_MAP|sizeof)\b")
 # Functions that are true at level 1, or false at any: they tell of misuse.
 ONE_VALUE = re.compile(r"!?(?:is_heap_sound|is_walked_by|keeps_bits|refuse)\(")
-OTHER_LEVELS = ("test_guarded", "test_guarded_random", "test_level0", "test_level2")
+OTHER_LEVELS = ("test_every_plan", "test_guarded", "test_guarded_random")
 LEVEL_1 = "contract/CMakeFiles/hfit_level1.dir"
 _FOLDER = re.compile(r'^include_directories\[ *(\d+)\] = "(.*)"')
 _NAME = re.compile(r'^ *name: "(.*)"')
@@ -48,7 +48,10 @@ def programs(steps: str) -> dict[str, list[str]]:
     lines = (ROOT / "core/allocators.def").read_text().splitlines()
     names = [line[15:-1] for line in lines if line.startswith("HFIT_ALLOCATOR(")]
     contracts = {f"contract_{name}": ["tests/contract/contract1", name, steps] for name in names}
-    damaged = {"damaged_words": ["tests/attack/damaged_words", steps]}
+    damaged = {
+        "every_plan": ["tests/core/test_every_plan1"],
+        "damaged_words": ["tests/attack/damaged_words", steps],
+    }
     return {**{unit: [f"tests/core/{unit}"] for unit in units}, **contracts, **damaged}
 
 

@@ -47,7 +47,7 @@ kills, too.
   and 2, bit flips.
 - **engine**: the C++ tests of the file's folder, then its Python tests through the extension.
 - **package**: the three test files whose imports lead to the module soonest, those of
-  `tests/quick.txt` first, then `tests/python/test_decisions.py`, which is about all folders.
+  `tests/quick.txt` first, then `tests/python/test_choosing.py`, which is about all folders.
   Others might kill more: the share is a lower bound.
 
 Mutants that do not compile, or compile to the same machine code, are not counted. A survivor that

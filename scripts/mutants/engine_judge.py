@@ -6,18 +6,18 @@ Python tests of the room, for which the extension is linked anew.
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 from mutants.mutant import Mutant
 from mutants.native import Build
 from mutants.package_judge import make_environment
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
+from mutants.verdict import INVALID, INVALID_CODE, SAME, Judge, Verdict
 
 CPU_SECONDS = 60  # the longest C++ test takes 4
 LIBRARY = "engine/libheapfit_engine.a"
 EXTENSION = "python/bindings/_engine.abi3.so"
+PROGRAM = "tests/engine/engine_tests"  # of all C++ tests
 # What Python tests of a room's functions there are.
 PYTHON_TESTS = {
     "adversary": ("test_adversary",),
@@ -35,12 +35,13 @@ PYTHON_TESTS = {
 }
 
 
-class EngineJudge:
+class EngineJudge(Judge):
     """Builds and runs what concerns a mutant in a tree of its own."""
 
     tests = ("tests/engine", "tests/python")
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.tree = Tree(root, "engine")
         self.python = make_environment(self.tree)
         self.texts = {
@@ -48,7 +49,6 @@ class EngineJudge:
         }
         self.build = Build(self.tree, "engine", extension_options(root))
         self.sound = self.build.made([LIBRARY])
-        self.passing: set[str] = set()
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -59,48 +59,28 @@ class EngineJudge:
                 return Verdict(INVALID)
             if is_inner and made == self.sound:
                 return Verdict(SAME)
-            verdict = self.verdict_of(judging_files(mutant.file, self.texts))
-        if verdict.by:
-            self.passes_when_sound(verdict.by)
+            failing, verdict = self.first_failure(judging_files(mutant.file, self.texts))
+        self.require_sound(failing)
         return verdict
-
-    def verdict_of(self, tests: list[str]) -> Verdict:
-        """Runs test files until one fails. A header's fault may not compile where it is used."""
-        for test in tests:
-            if not self.makes(test):
-                return Verdict(INVALID)
-            code = self.code_of(test)
-            if code != 0:
-                return Verdict(TIMEOUT if code is None else KILLED, test)
-            self.passing.add(test)
-        return Verdict(SURVIVED)
-
-    def passes_when_sound(self, test: str) -> None:
-        """Ends the run if a file that killed a mutant fails without it, too."""
-        if test not in self.passing and not (self.makes(test) and self.code_of(test) == 0):
-            sys.exit(f"{test}: fails without any mutant")
-        self.passing.add(test)
 
     def makes(self, test: str) -> bool:
         """Builds what a test file needs; False if that does not compile."""
         if test.endswith(".cpp"):
-            return self.build.build([program_of(test)])
+            return self.build.build([PROGRAM])
         if not self.build.build([EXTENSION]):
             return False
         shutil.copy2(self.build.folder / EXTENSION, self.tree.top / "python/heapfit")
         return True
 
     def code_of(self, test: str) -> int | None:
-        """How a test file ends."""
+        """How a test file ends. A header's fault may not compile where it is used."""
+        if not self.makes(test):
+            return INVALID_CODE
         if test.endswith(".cpp"):
-            return self.tree.run([self.build.folder / program_of(test)], CPU_SECONDS)
+            subject = Path(test).stem.removeprefix("test_")
+            return self.tree.run([self.build.folder / PROGRAM, subject], CPU_SECONDS)
         options = ["-x", "-q", "-p", "no:cacheprovider"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
-
-
-def program_of(test: str) -> str:
-    """What tests/engine/CMakeLists.txt makes of a source, from the build's top."""
-    return f"tests/engine/{Path(test).stem.replace('test_', 'engine_')}"
 
 
 def judging_files(file: str, texts: dict[str, str]) -> list[str]:
@@ -121,4 +101,4 @@ def judging_files(file: str, texts: dict[str, str]) -> list[str]:
 def extension_options(root: Path) -> list[str]:
     """What CMake is told to build engine, tests and extension as `make` has built the last."""
     return ["-C", str(root / "build/extension/CMakeInit.txt"),
-            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON"]  # fmt: skip
+            "-DCMAKE_BUILD_TYPE=Release", "-DHFIT_BUILD_ENGINE=ON", "-DHFIT_UNITY=OFF"]  # fmt: skip

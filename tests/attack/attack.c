@@ -32,15 +32,10 @@ void attack_start(attacked_heap *heap, const test_plan *plan, uint32_t room, pay
 
 /* Writes the first `size` bytes of a block, piece by piece where it has several. */
 static void fill(const attacked_heap *heap, unsigned char *block, size_t size, int value) {
-    const hfit_allocator *allocator = heap->plan->allocator;
     unsigned char *piece = NULL;
-    size_t bytes = size;
-    if (allocator->next_piece == NULL) {
-        memset(block, value, size);
-        return;
-    }
-    while (size > 0 && (piece = allocator->next_piece(heap_in(region), plan_of(heap->plan), block,
-                                                      piece, &bytes)) != NULL) {
+    size_t bytes;
+    while (size > 0 &&
+           (piece = piece_after(heap->plan, heap_in(region), block, piece, size, &bytes)) != NULL) {
         bytes = bytes < size ? bytes : size;
         memset(piece, value, bytes);
         size -= bytes;

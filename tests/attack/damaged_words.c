@@ -292,12 +292,8 @@ int main(int argc, char **argv) {
            "did not return");
     for (size_t first = 0, count; first < plan_count && is_core(plans[first].allocator);
          first += count) {
-        const hfit_allocator *allocator = plans[first].allocator;
-        for (count = 1;
-             first + count < plan_count && plans[first + count].allocator == allocator;) {
-            count++;
-        }
-        if (argc < 3 || strcmp(argv[2], allocator->name) == 0) {
+        count = count_alike(&plans[first], plans + plan_count);
+        if (argc < 3 || strcmp(argv[2], plans[first].allocator->name) == 0) {
             is_sound &= attack_allocator(&plans[first], count, calls);
         }
     }

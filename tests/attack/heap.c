@@ -12,6 +12,7 @@
 #include "attack/heap_program.h"
 
 #include "check.h"
+#include "split_mix.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -25,20 +26,12 @@ typedef struct wish {
     const char *allocator; /* NULL: all */
 } wish;
 
-/* SplitMix64 (Steele, Lea and Flood 2014). */
-static uint64_t random_next(uint64_t *state) {
-    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
 static void run_program_of(uint64_t seed, const hfit_allocator *allocator, program_count *count) {
     static uint8_t bytes[MOST_BYTES];
-    uint64_t state = seed;
-    const size_t size = 256 + (size_t)(random_next(&state) % (MOST_BYTES - 255));
+    random_state = seed;
+    const size_t size = 256 + (size_t)(random_next() % (MOST_BYTES - 255));
     for (size_t i = 0; i < size; i++) {
-        bytes[i] = (uint8_t)random_next(&state);
+        bytes[i] = (uint8_t)random_next();
     }
     run_heap_program(allocator, bytes, size, count);
 }

@@ -317,13 +317,11 @@ static verdict untold(void) {
 
 /* The byte behind those that the caller may use, in the block's last piece. */
 static unsigned char *end_of_block(const subject *s, unsigned char *block) {
+    const size_t usable = s->operations->usable_size(s->heap, s->plan, block);
     unsigned char *end = block;
-    size_t bytes = s->operations->usable_size(s->heap, s->plan, block);
-    if (s->allocator->next_piece == NULL) {
-        return block + bytes;
-    }
+    size_t bytes;
     for (unsigned char *piece = NULL;
-         (piece = s->allocator->next_piece(s->heap, s->plan, block, piece, &bytes)) != NULL;) {
+         (piece = piece_after(s->from, s->heap, block, piece, usable, &bytes)) != NULL;) {
         end = piece + bytes;
     }
     return end;
@@ -352,25 +350,16 @@ static verdict overrun(const subject *s, size_t bytes, int value) {
     return !is_sound && misuse_count > misuses ? VERDICT_REFUSED : untold();
 }
 
-static verdict overrun_by_1(const subject *s) {
-    return overrun(s, 1, 0x41);
-}
+#define OVERRUN(name, bytes, value)                                                                \
+    static verdict name(const subject *s) {                                                        \
+        return overrun(s, bytes, value);                                                           \
+    }
 
-static verdict overrun_by_8(const subject *s) {
-    return overrun(s, 8, 0x41);
-}
-
-static verdict overrun_by_16(const subject *s) {
-    return overrun(s, 16, 0x41);
-}
-
-static verdict overrun_by_32(const subject *s) {
-    return overrun(s, 32, 0x41);
-}
-
-static verdict overrun_by_16_zeros(const subject *s) {
-    return overrun(s, 16, 0);
-}
+OVERRUN(overrun_by_1, 1, 0x41)
+OVERRUN(overrun_by_8, 8, 0x41)
+OVERRUN(overrun_by_16, 16, 0x41)
+OVERRUN(overrun_by_32, 32, 0x41)
+OVERRUN(overrun_by_16_zeros, 16, 0)
 
 /* Takes and gives until a misuse is told. False if `victim` is handed out before. */
 static bool is_told_before(const subject *s, const void *victim) {

@@ -18,17 +18,14 @@ subject subject_start(const test_plan *plan) {
     const hfit_operations *operations = plan->allocator->operations;
     hfit_heap *heap = operations->init(region, BATTERY_REGION, plan_of(plan));
     CHECK(heap != NULL);
-    return (subject){plan->allocator, operations, plan_of(plan), heap, region};
+    return (subject){plan, plan->allocator, operations, plan_of(plan), heap, region};
 }
 
 /* The piece of a block after `piece`, and how many of the `left` bytes asked for lie in it. */
 static unsigned char *next_piece(const subject *s, const void *block, const void *piece,
                                  size_t left, size_t *bytes) {
-    if (s->allocator->next_piece == NULL) {
-        *bytes = left;
-        return piece == NULL ? (unsigned char *)(uintptr_t)block : NULL;
-    }
-    unsigned char *next = s->allocator->next_piece(s->heap, s->plan, block, piece, bytes);
+    unsigned char *next =
+        piece_after(s->from, s->heap, (void *)(uintptr_t)block, piece, left, bytes);
     *bytes = *bytes < left ? *bytes : left;
     return next;
 }

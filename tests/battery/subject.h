@@ -11,6 +11,7 @@
 enum { BATTERY_REGION = 64 * 1024 };
 
 typedef struct subject {
+    const test_plan *from;
     const hfit_allocator *allocator;
     const hfit_operations *operations;
     const hfit_plan *plan;

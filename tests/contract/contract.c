@@ -3,13 +3,14 @@
  * The contract suite: what every registered allocator must do, under every plan its descriptor
  * allows, compared with an obvious model after every step.
  *
- *   contract [ALLOCATOR|all [STEPS]]    random steps an allocator, shared by its plans and regions;
- *                                       seeds are fixed
+ *   contract [ALLOCATOR|core|all [STEPS]]    random steps an allocator, shared by its plans and
+ *                                            regions; seeds are fixed
  */
 #include "contract_config.h"
 #include "model.h"
 #include "plans.h"
 #include "rule_oracle.h"
+#include "split_mix.h"
 
 #include "check.h"
 #include "hfit/config.h"
@@ -21,26 +22,12 @@ enum { TINY_REGIONS = 256, FEW_STEPS = 1000 }; /* regions of fewer bytes are all
 
 static test_plan plans[MOST_PLANS];
 static size_t plan_count;
-static const char *subject; /* an allocator's name, or all */
+static const char *subject; /* an allocator's name, core or all */
 static long steps;          /* for each plan and region */
 static long steps_wanted = 200000;
 static size_t stride = 1; /* of sizes that overflow: with few steps each seventh is tried */
 
 static model m; /* one for all statements, as some machines have little memory */
-
-static uint64_t random_state;
-
-/* SplitMix64 (Steele, Lea and Flood 2014). */
-static uint64_t random_next(void) {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static size_t random_below(size_t n) {
-    return (size_t)(random_next() % n);
-}
 
 /* A region that holds the plan's pools and this much more. */
 static size_t region_for(const test_plan *plan, size_t more) {
@@ -48,22 +35,13 @@ static size_t region_for(const test_plan *plan, size_t more) {
 }
 
 static bool is_subject(const test_plan *plan) {
-    return strcmp(subject, "all") == 0 || strcmp(plan->allocator->name, subject) == 0;
+    return strcmp(subject, "all") == 0 || strcmp(plan->allocator->name, subject) == 0 ||
+           (strcmp(subject, "core") == 0 && is_core(plan->allocator));
 }
 
 static void for_each_plan(void (*statement)(const test_plan *plan)) {
     for (size_t i = 0; i < plan_count; i++) {
         if (is_subject(&plans[i])) {
-            check_context = plans[i].name;
-            statement(&plans[i]);
-        }
-    }
-}
-
-/* For what is promised of core's allocators only. */
-static void for_each_core_plan(void (*statement)(const test_plan *plan)) {
-    for (size_t i = 0; i < plan_count; i++) {
-        if (is_subject(&plans[i]) && is_core(plans[i].allocator)) {
             check_context = plans[i].name;
             statement(&plans[i]);
         }
@@ -301,8 +279,8 @@ static void check_double_frees(model *m) {
 
 static void refuses_bad_frees(const test_plan *plan) {
     static uint64_t foreign[64];
-    if (!knows_sizes(plan->allocator)) {
-        return; /* what is refused there: tests/core/test_sized.c */
+    if (!is_core(plan->allocator) || !knows_sizes(plan->allocator)) {
+        return; /* of baselines nothing is promised; of the others see tests/core/test_sized.c */
     }
     model_start(&m, plan, region_for(plan, MIDDLE_ROOM));
     while (m.live_count < 12 && model_alloc(&m, 0, 40)) {
@@ -320,7 +298,7 @@ static void refuses_bad_frees(const test_plan *plan) {
 }
 
 static void a_bad_free_is_told_and_changes_nothing(void) {
-    for_each_core_plan(refuses_bad_frees);
+    for_each_plan(refuses_bad_frees);
 }
 
 /* The largest request a heap serves now, found by trying; each try is undone. */

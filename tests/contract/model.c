@@ -16,23 +16,16 @@ static unsigned char pattern_byte(uint32_t pattern, size_t i) {
     return (unsigned char)((pattern * 2654435761u + i * 40503u) >> 8);
 }
 
-/* The piece of a block after `piece` and its bytes, as next_piece of hfit_allocator; where blocks
- * do not lie in pieces, the block is its own. */
-static unsigned char *piece_after(const model *m, const live_block *block,
-                                  const unsigned char *piece, size_t *size) {
-    if (m->plan->allocator->next_piece != NULL) {
-        return m->plan->allocator->next_piece(m->heap, plan_of(m->plan), block->address, piece,
-                                              size);
-    }
-    *size = block->size;
-    return piece == NULL ? block->address : NULL;
+static unsigned char *next_piece(const model *m, const live_block *block, const void *piece,
+                                 size_t *size) {
+    return piece_after(m->plan, m->heap, block->address, piece, block->size, size);
 }
 
 static void write_pattern(const model *m, const live_block *block) {
     size_t written = 0;
     size_t size;
-    unsigned char *piece = piece_after(m, block, NULL, &size);
-    for (; piece != NULL; piece = piece_after(m, block, piece, &size)) {
+    unsigned char *piece = next_piece(m, block, NULL, &size);
+    for (; piece != NULL; piece = next_piece(m, block, piece, &size)) {
         for (size_t i = 0; i < size && written < block->size; i++) {
             piece[i] = pattern_byte(block->pattern, written++);
         }
@@ -43,8 +36,8 @@ static void write_pattern(const model *m, const live_block *block) {
 static bool keeps_pattern(const model *m, const live_block *block, size_t bytes) {
     size_t read = 0;
     size_t size;
-    const unsigned char *piece = piece_after(m, block, NULL, &size);
-    for (; piece != NULL && read < bytes; piece = piece_after(m, block, piece, &size)) {
+    const unsigned char *piece = next_piece(m, block, NULL, &size);
+    for (; piece != NULL && read < bytes; piece = next_piece(m, block, piece, &size)) {
         for (size_t i = 0; i < size && read < bytes; i++) {
             if (piece[i] != pattern_byte(block->pattern, read++)) {
                 return false;
@@ -142,9 +135,9 @@ static void compare_pieces(const model *m) {
     for (size_t i = 0; i < m->live_count; i++) {
         size_t sum = 0;
         size_t size;
-        const unsigned char *piece = piece_after(m, &m->live[i], NULL, &size);
+        const unsigned char *piece = next_piece(m, &m->live[i], NULL, &size);
         CHECK(piece == m->live[i].address);
-        for (; piece != NULL; piece = piece_after(m, &m->live[i], piece, &size)) {
+        for (; piece != NULL; piece = next_piece(m, &m->live[i], piece, &size)) {
             CHECK(((uintptr_t)piece & (m->live[i].alignment - 1)) == 0);
             claim_words(m, taken, piece, size);
             sum += size;
@@ -219,8 +212,8 @@ void model_compare(model *m) {
 static void note_end(model *m, const live_block *block) {
     size_t left = block->size;
     size_t size;
-    const unsigned char *piece = piece_after(m, block, NULL, &size);
-    for (; piece != NULL; piece = piece_after(m, block, piece, &size)) {
+    const unsigned char *piece = next_piece(m, block, NULL, &size);
+    for (; piece != NULL; piece = next_piece(m, block, piece, &size)) {
         const size_t used = size < left ? size : left;
         const size_t end = (size_t)(piece - m->region) + used;
         m->highest_end = end > m->highest_end ? end : m->highest_end;

@@ -69,6 +69,26 @@ static inline void *resize_block(const test_plan *plan, hfit_heap *heap, void *b
                : operations->resize(heap, plan_of(plan), block, size);
 }
 
+/* The piece of a block after `piece`, NULL first and last, and its bytes; where blocks do not lie
+ * in pieces, the block, which has `whole` bytes, is its own. */
+static inline unsigned char *piece_after(const test_plan *plan, const hfit_heap *heap, void *block,
+                                         const void *piece, size_t whole, size_t *bytes) {
+    if (plan->allocator->next_piece != NULL) {
+        return plan->allocator->next_piece(heap, plan_of(plan), block, piece, bytes);
+    }
+    *bytes = whole;
+    return piece == NULL ? block : NULL;
+}
+
+/* How many plans from this one on are of the same allocator. */
+static inline size_t count_alike(const test_plan *first, const test_plan *end) {
+    size_t count = 1;
+    while (first + count < end && first[count].allocator == first->allocator) {
+        count++;
+    }
+    return count;
+}
+
 /* True for core's allocators, which refuse bad frees; false for baselines, which are true to their
  * originals. */
 bool is_core(const hfit_allocator *allocator);

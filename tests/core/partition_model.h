@@ -8,6 +8,7 @@
 #define PARTITION_MODEL_H
 
 #include "../contract/model.h"
+#include "../contract/split_mix.h"
 
 #include "check.h"
 #include "contract_config.h"
@@ -23,20 +24,6 @@ typedef struct geometry {
     uint32_t count;
     size_t base; /* offset of partition 0 */
 } geometry;
-
-static uint64_t random_state;
-
-/* SplitMix64 (Steele, Lea and Flood 2014). */
-static inline uint64_t random_next(void) {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static inline size_t random_below(size_t n) {
-    return (size_t)(random_next() % n);
-}
 
 /* Up to `most` partitions, and often a border. */
 static inline size_t random_size(const geometry *g, size_t most) {

@@ -8,7 +8,7 @@
 static uint32_t random_state;
 
 /* Numerical Recipes' LCG. */
-static uint32_t random_below(uint32_t n) {
+static inline uint32_t random_below(uint32_t n) {
     random_state = random_state * 1664525u + 1013904223u;
     return (uint32_t)((uint64_t)random_state * n >> 32);
 }

@@ -7,6 +7,7 @@
  */
 #include "hfit/class_pools.h"
 #include "hfit/descriptor.h"
+#include "hfit/fixed_pool.h"
 #include "hfit/tlsf.h"
 
 #include "contract_config.h"
@@ -104,6 +105,34 @@ TEST(a_list_that_leads_elsewhere_serves_nothing) {
     }
     *list = right;
     CHECK(is_sound() && take_block(SMALL) != NULL);
+}
+
+/* Writes a link into the free block on top of a pool, which is found and never followed. */
+static void check_link_is_refused(const hfit_operations *operations, const hfit_plan *plan,
+                                  uint32_t link) {
+    hfit_heap *heap = operations->init(region, REGION, plan);
+    void *top = operations->alloc(heap, plan, SMALL);
+    CHECK(operations->alloc(heap, plan, SMALL) != NULL);
+    operations->free(heap, plan, top);
+    memcpy(top, &link, sizeof link);
+    CHECK(!operations->check(heap, plan));
+    CHECK(operations->alloc(heap, plan, SMALL) == top);
+    remember();
+    const uint32_t misuses = misuse_count;
+    CHECK(operations->alloc(heap, plan, SMALL) == NULL);
+    CHECK(is_told_and_nothing_changed(misuses));
+}
+
+TEST(a_link_is_followed_only_to_a_free_block_of_its_pool) {
+    static const uint32_t links[] = {
+        0 /* itself */, 1 /* used */, BLOCKS,     BLOCKS + 1, 16, 16 + SMALL,
+        16 + LARGE,     0x80000000,   0x80000001, 0x80000002, 64, UINT32_MAX - 1};
+    const hfit_fixed_pool_plan fixed = {{8}, SMALL, BLOCKS, 0};
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        make_heap(HFIT_SEARCH_STACK, HFIT_OVERFLOW_LARGER, REGION);
+        check_link_is_refused(&hfit_class_pools_operations, &s.plan.common, links[i]);
+        check_link_is_refused(&hfit_fixed_pool_operations, &fixed.common, links[i]);
+    }
 }
 
 TEST(a_block_that_says_to_be_the_last_free_one_is_found) {

@@ -1,66 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What safety level 3 adds to every allocator of core, under every test plan. */
-#include "check.h"
-#include "contract_config.h"
-#include "plans.h"
-
-#include "hfit/config.h"
-
-#include <string.h>
+#include "every_plan.h"
 
 enum { ROOM = 4096, MOST_SIZE = 70, MOST_OVERRUN = 40, SECRET_SIZE = 16 };
 
-static test_plan plans[MOST_PLANS];
-static size_t plan_count;
-static _Alignas(REGION_ALIGNMENT) unsigned char region[LARGEST_REGION];
-
-/* A heap in a fresh region of zeros. */
-typedef struct fresh_heap {
-    const hfit_allocator *allocator;
-    const hfit_operations *operations;
-    const hfit_plan *plan;
-    hfit_heap *heap;
-    size_t size; /* of the region */
-} fresh_heap;
-
-static fresh_heap make_heap(const test_plan *plan, size_t room) {
-    const hfit_operations *operations = plan->allocator->operations;
-    const size_t size = operations->smallest_region(plan_of(plan)) + room;
-    CHECK(size <= LARGEST_REGION);
-    memset(region, 0, sizeof region);
-    misuse_count = 0;
-    hfit_heap *heap = operations->init(region, size, plan_of(plan));
-    CHECK(heap != NULL);
-    return (fresh_heap){plan->allocator, operations, plan_of(plan), heap, size};
-}
-
-static unsigned char *take(const fresh_heap *h, size_t size) {
+static unsigned char *take(const subject *h, size_t size) {
     return h->operations->alloc(h->heap, h->plan, size);
 }
 
-static void give(const fresh_heap *h, void *block) {
+static void give(const subject *h, void *block) {
     h->operations->free(h->heap, h->plan, block);
 }
 
-static bool is_sound(const fresh_heap *h) {
+static bool is_sound(const subject *h) {
     return h->operations->check(h->heap, h->plan);
 }
 
-static bool lies_in_pieces(const fresh_heap *h) {
+static bool lies_in_pieces(const subject *h) {
     return h->allocator->next_piece != NULL;
 }
 
 /* The piece of a block after `piece`, up to the caller's last byte. */
-static unsigned char *next_piece(const fresh_heap *h, unsigned char *block, unsigned char *piece,
+static unsigned char *next_piece(const subject *h, unsigned char *block, unsigned char *piece,
                                  size_t *size) {
-    if (lies_in_pieces(h)) {
-        return h->allocator->next_piece(h->heap, h->plan, block, piece, size);
-    }
-    *size = h->operations->usable_size(h->heap, h->plan, block);
-    return piece == NULL ? block : NULL;
+    const size_t usable = h->operations->usable_size(h->heap, h->plan, block);
+    return piece_after(h->from, h->heap, block, piece, usable, size);
 }
 
-static unsigned char *end_of(const fresh_heap *h, unsigned char *block) {
+static unsigned char *end_of(const subject *h, unsigned char *block) {
     unsigned char *end = block;
     size_t size;
     for (unsigned char *piece = NULL; (piece = next_piece(h, block, piece, &size)) != NULL;) {
@@ -69,22 +36,15 @@ static unsigned char *end_of(const fresh_heap *h, unsigned char *block) {
     return end;
 }
 
-static void fill(const fresh_heap *h, unsigned char *block, int value) {
+static void fill(const subject *h, unsigned char *block, int value) {
     size_t size;
     for (unsigned char *piece = NULL; (piece = next_piece(h, block, piece, &size)) != NULL;) {
         memset(piece, value, size);
     }
 }
 
-static void for_each_plan(void (*statement)(const test_plan *plan)) {
-    for (size_t i = 0; i < plan_count && is_core(plans[i].allocator); i++) {
-        check_context = plans[i].name;
-        statement(&plans[i]);
-    }
-}
-
 static void tells_its_size(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     for (size_t size = 0; size < MOST_SIZE; size++) {
         unsigned char *block = take(&h, size);
         if (block != NULL) {
@@ -95,27 +55,26 @@ static void tells_its_size(const test_plan *plan) {
     CHECK(misuse_count == 0);
 }
 
-static void a_block_has_just_the_bytes_that_were_asked_for(void) {
-    for_each_plan(tells_its_size);
+TEST(a_block_has_just_the_bytes_that_were_asked_for) {
+    (void)for_each_plan(tells_its_size, false);
 }
 
 /* Overruns a block; its free must tell that and change nothing, nor may it ever come back. */
 static void overrun(const test_plan *plan, size_t size, size_t bytes, int value) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, size);
-    if (block == NULL || end_of(&h, block) + bytes > region + h.size) {
+    if (block == NULL || end_of(&h, block) + bytes > region + h.bytes) {
         return;
     }
     memset(end_of(&h, block), value, bytes);
     CHECK(!is_sound(&h));
-    static unsigned char before[LARGEST_REGION];
-    memcpy(before, region, h.size);
+    remember();
     misuse_count = 0;
     give(&h, block);
     CHECK(misuse_count == 1);
     CHECK(h.operations->resize(h.heap, h.plan, block, size + 1) == NULL);
     CHECK(misuse_count == 2);
-    CHECK(memcmp(before, region, h.size) == 0);
+    CHECK(is_unchanged());
 }
 
 static void tells_overruns(const test_plan *plan) {
@@ -128,12 +87,12 @@ static void tells_overruns(const test_plan *plan) {
     }
 }
 
-static void an_overrun_by_zeros_or_text_is_told_when_its_block_is_freed_or_resized(void) {
-    for_each_plan(tells_overruns);
+TEST(an_overrun_by_zeros_or_text_is_told_when_its_block_is_freed_or_resized) {
+    (void)for_each_plan(tells_overruns, false);
 }
 
 static void clears_and_keeps(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 40);
     if (block == NULL) {
         return;
@@ -153,12 +112,12 @@ static void clears_and_keeps(const test_plan *plan) {
     CHECK(misuse_count == 0);
 }
 
-static void a_freed_block_holds_zeros_and_waits(void) {
-    for_each_plan(clears_and_keeps);
+TEST(a_freed_block_holds_zeros_and_waits) {
+    (void)for_each_plan(clears_and_keeps, false);
 }
 
 static void refuses_what_waits(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 40);
     if (block == NULL) {
         return;
@@ -172,13 +131,13 @@ static void refuses_what_waits(const test_plan *plan) {
     CHECK(is_sound(&h));
 }
 
-static void a_block_that_waits_is_not_live(void) {
-    for_each_plan(refuses_what_waits);
+TEST(a_block_that_waits_is_not_live) {
+    (void)for_each_plan(refuses_what_waits, false);
 }
 
 /* After a write to a freed block nothing may be handed out at its address. */
 static void write_after_free(const test_plan *plan, size_t at) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 40);
     if (block == NULL || (lies_in_pieces(&h) && at != 0)) {
         return;
@@ -201,14 +160,14 @@ static void tells_writes_after_free(const test_plan *plan) {
     }
 }
 
-static void a_write_after_free_is_told_and_its_block_never_handed_out_again(void) {
-    for_each_plan(tells_writes_after_free);
+TEST(a_write_after_free_is_told_and_its_block_never_handed_out_again) {
+    (void)for_each_plan(tells_writes_after_free, false);
 }
 
 /* As many blocks as there are, then one freed and one asked for, again and again: what waits goes
  * before a request is refused. */
 static void serves_to_the_last(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, 600);
+    const subject h = start(plan, 600);
     unsigned char *blocks[MOST_LIVE];
     size_t count = 0;
     while (count < MOST_LIVE && (blocks[count] = take(&h, 40)) != NULL) {
@@ -228,8 +187,8 @@ static void serves_to_the_last(const test_plan *plan) {
     CHECK(misuse_count == 0 && is_sound(&h));
 }
 
-static void waiting_takes_no_room(void) {
-    for_each_plan(serves_to_the_last);
+TEST(waiting_takes_no_room) {
+    (void)for_each_plan(serves_to_the_last, false);
 }
 
 static bool holds(const unsigned char *secret, size_t size) {
@@ -242,14 +201,14 @@ static bool holds(const unsigned char *secret, size_t size) {
 }
 
 /* A secret at the end of a block that is resized to each of these sizes, then freed. */
-static void leave_secret(const fresh_heap *h, const unsigned char *secret) {
+static void leave_secret(const subject *h, const unsigned char *secret) {
     static const size_t sizes[] = {90, 400, 500, 200, 64, 120, 40};
     unsigned char *block = take(h, 64);
     for (size_t i = 0; block != NULL && i < sizeof sizes / sizeof sizes[0]; i++) {
         const size_t size = h->operations->usable_size(h->heap, h->plan, block);
         memcpy(block + 4 * ((size - SECRET_SIZE) / 4), secret, SECRET_SIZE);
         unsigned char *moved = h->operations->resize(h->heap, h->plan, block, sizes[i]);
-        CHECK(moved == NULL || sizes[i] >= size || !holds(secret, h->size));
+        CHECK(moved == NULL || sizes[i] >= size || !holds(secret, h->bytes));
         block = moved == NULL ? block : moved;
         memset(block, 0, h->operations->usable_size(h->heap, h->plan, block));
     }
@@ -260,7 +219,7 @@ static void leave_secret(const fresh_heap *h, const unsigned char *secret) {
 static void leaves_nothing(const test_plan *plan) {
     static const unsigned char secret[SECRET_SIZE] = "fifteen letters";
     for (size_t room = 200; room <= ROOM; room += 100) {
-        const fresh_heap h = make_heap(plan, room);
+        const subject h = start(plan, room);
         if (lies_in_pieces(&h)) {
             return;
         }
@@ -269,17 +228,17 @@ static void leaves_nothing(const test_plan *plan) {
         give(&h, first);
         leave_secret(&h, secret);
         give(&h, second);
-        CHECK(!holds(secret, h.size));
+        CHECK(!holds(secret, h.bytes));
         CHECK(misuse_count == 0 && is_sound(&h));
     }
 }
 
-static void nothing_is_left_of_what_a_block_held_when_it_moved_shrank_or_was_freed(void) {
-    for_each_plan(leaves_nothing);
+TEST(nothing_is_left_of_what_a_block_held_when_it_moved_shrank_or_was_freed) {
+    (void)for_each_plan(leaves_nothing, false);
 }
 
 static void refuses_forged(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 200);
     if (block == NULL || lies_in_pieces(&h)) {
         return;
@@ -297,13 +256,13 @@ static void refuses_forged(const test_plan *plan) {
     CHECK(misuse_count == 0 && is_sound(&h));
 }
 
-static void a_header_that_the_program_forged_is_refused(void) {
-    for_each_plan(refuses_forged);
+TEST(a_header_that_the_program_forged_is_refused) {
+    (void)for_each_plan(refuses_forged, false);
 }
 
 /* The words before the heap: each flipped bit is found. */
 static void guards_its_words(const test_plan *plan) {
-    const fresh_heap h = make_heap(plan, ROOM);
+    const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 40);
     give(&h, block);
     for (size_t bit = 0; block != NULL && bit < 8 * (12 + 4 * HFIT_QUARANTINE); bit++) {
@@ -314,20 +273,8 @@ static void guards_its_words(const test_plan *plan) {
     CHECK(is_sound(&h));
 }
 
-static void a_flipped_bit_of_the_guards_own_words_is_found(void) {
-    for_each_plan(guards_its_words);
+TEST(a_flipped_bit_of_the_guards_own_words_is_found) {
+    (void)for_each_plan(guards_its_words, false);
 }
 
-int main(void) {
-    plan_count = make_test_plans(plans);
-    RUN(a_block_has_just_the_bytes_that_were_asked_for);
-    RUN(an_overrun_by_zeros_or_text_is_told_when_its_block_is_freed_or_resized);
-    RUN(a_freed_block_holds_zeros_and_waits);
-    RUN(a_block_that_waits_is_not_live);
-    RUN(a_write_after_free_is_told_and_its_block_never_handed_out_again);
-    RUN(waiting_takes_no_room);
-    RUN(nothing_is_left_of_what_a_block_held_when_it_moved_shrank_or_was_freed);
-    RUN(a_header_that_the_program_forged_is_refused);
-    RUN(a_flipped_bit_of_the_guards_own_words_is_found);
-    return report_passed();
-}
+RUN_TESTS()

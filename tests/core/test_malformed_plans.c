@@ -7,10 +7,11 @@
 #include "../contract/plans.h"
 
 #include "hfit/budgeted.h"
-#include "hfit/chained_pool.h"
 #include "hfit/class_pools.h"
+#include "hfit/first_fit.h"
+#include "hfit/fixed_pool.h"
 #include "hfit/partition_pool.h"
-#include "hfit/sized.h"
+#include "hfit/segregated_fit.h"
 #include "hfit/tailored.h"
 #include "hfit/tlsf.h"
 
@@ -249,64 +250,66 @@ TEST(sizes_and_counts_that_cannot_be_laid_out_are_refused) {
     CHECK(hfit_pools_lay_out(one, 1, 8) == 0);
 }
 
-TEST(tailored_plans_beyond_their_ranges_are_refused) {
-    const hfit_tailored_plan sound = {.common = {8}, .ends = 1};
-    hfit_tailored_plan bad[] = {sound, sound, sound, sound, sound, sound, sound, sound, sound};
-    bad[0].ends = 0;
-    bad[1].ends = 3;
-    bad[2].layout = HFIT_TAILORED_PAIRS + 1;
-    bad[3].index = HFIT_TAILORED_GOOD_FIT + 1;
-    bad[4].tags = HFIT_TAILORED_TAGS + 1;
-    bad[5].hole_limit = HFIT_TAILORED_MOST_LIMIT + 1;
-    bad[6].common.alignment = 32;
-    bad[8].layout = HFIT_TAILORED_HEADERS; /* behind which good_fit is the good fit */
-    bad[8].index = HFIT_TAILORED_GOOD_FIT;
-    bad[7] = (hfit_tailored_plan){.common = {4}, .ends = 1, .layout = HFIT_TAILORED_PAIRS};
-    CHECK(hfit_tailored_init(region, 4096, &sound.common) != NULL);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK(hfit_tailored_smallest_region(&bad[i].common) == 0);
-        CHECK(hfit_tailored_init(region, 4096, &bad[i].common) == NULL);
-    }
+static void check_refused(const hfit_operations *operations, const void *plan) {
+    CHECK(operations->smallest_region(plan) == 0);
+    CHECK(operations->init(region, sizeof region, plan) == NULL);
 }
 
-TEST(sized_and_tlsf_plans_beyond_their_ranges_are_refused) {
-    const hfit_sized_plan sound = {.common = {8}, .ends = 2};
-    hfit_sized_plan bad[] = {sound, sound, sound};
-    bad[0].ends = 0;
-    bad[1].ends = 3;
-    bad[2].common.alignment = 12;
-    CHECK(hfit_sized_init(region, 4096, &sound.common) != NULL);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK(hfit_sized_smallest_region(&bad[i].common) == 0);
-        CHECK(hfit_sized_init(region, 4096, &bad[i].common) == NULL);
-    }
-    hfit_tlsf_plan tlsf = {.common = {8}, .second_level = 5};
-    while (hfit_tlsf_smallest_region(&tlsf.common) != 0) {
-        CHECK(++tlsf.second_level < 64);
-    }
-    CHECK(hfit_tlsf_init(region, sizeof region, &tlsf.common) == NULL);
+#define CHECK_REFUSED(allocator, ...)                                                              \
+    do {                                                                                           \
+        static const hfit_##allocator##_plan bad[] = {__VA_ARGS__};                                \
+        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {                                  \
+            check_refused(&hfit_##allocator##_operations, &bad[i]);                                \
+        }                                                                                          \
+    } while (0)
+
+/* Each in its range, but not together. */
+TEST(values_that_do_not_go_together_are_refused) {
+    CHECK_REFUSED(first_fit, {{8}, 1, 0, 0, 0}, {{8}, 1, 0, 6, 0});
+    CHECK_REFUSED(segregated_fit, {{8}, 16, 0, 0, 6, 0});
+    CHECK_REFUSED(tailored, {.common = {4}, .ends = 1, .layout = HFIT_TAILORED_PAIRS},
+                  {.common = {8}, /* behind which good_fit is the good fit */
+                   .ends = 1,
+                   .layout = HFIT_TAILORED_HEADERS,
+                   .index = HFIT_TAILORED_GOOD_FIT});
+    CHECK_REFUSED(fixed_pool, {{8}, 1 << 20, 1 << 12, 0}, {{8}, 8, 1, UINT32_MAX});
+    CHECK_REFUSED(partition_pool, {{8}, 1 << 20, 1 << 12, 0, 0, 0}, {{8}, 64, 1, UINT32_MAX, 0, 0},
+                  {{8}, 1 << 24, 200, 0, 0, 0});
 }
 
-TEST(partitions_beyond_their_ranges_are_refused) {
-    const hfit_partition_pool_plan sound = {
-        .common = {8}, .partition_size = 64, .partitions = 10, .overhead = 8};
-    hfit_partition_pool_plan bad[] = {sound, sound, sound, sound, sound};
-    bad[0].partition_size = 0;
-    bad[1].partition_size = UINT32_MAX;
-    bad[2].partitions = UINT32_MAX;
-    bad[3].overhead = UINT32_MAX;
-    bad[4].partition_size = 1 << 20; /* each in its range, but more than 2^31 B together */
-    bad[4].partitions = 1 << 12;
-    const size_t least = hfit_partition_pool_smallest_region(&sound.common);
-    CHECK(hfit_partition_pool_init(region, least, &sound.common) != NULL);
-    CHECK(hfit_partition_pool_init(region, least - 1, &sound.common) == NULL);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK(hfit_partition_pool_smallest_region(&bad[i].common) == 0);
-        CHECK(hfit_partition_pool_init(region, sizeof region, &bad[i].common) == NULL);
+/* Sets a scalar of a plan for as long as it takes to see that it is refused. */
+static void check_refused_with_scalar(test_plan *plan, const hfit_tunable *tunable,
+                                      uint32_t value) {
+    char *word = (char *)plan->bytes + tunable->offset;
+    uint32_t sound;
+    memcpy(&sound, word, sizeof sound);
+    memcpy(word, &value, sizeof value);
+    check_refused(plan->allocator->operations, plan_of(plan));
+    memcpy(word, &sound, sizeof sound);
+}
+
+/* Values above the highest that are taken: any number of probes or times has a meaning. */
+static bool may_be_above(const test_plan *plan, const hfit_tunable *tunable) {
+    return strcmp(tunable->name, "probes") == 0 ||
+           (strcmp(tunable->name, "hole_limit") == 0 && plan->allocator->needs_size);
+}
+
+TEST(a_scalar_beyond_its_range_is_refused) {
+    const size_t count = make_test_plans(plans);
+    for (size_t i = 0; i < count && is_core(plans[i].allocator); i++) {
+        check_context = plans[i].name;
+        for (uint32_t k = 1; k < plans[i].allocator->tunable_count; k++) {
+            const hfit_tunable *tunable = &plans[i].allocator->tunables[k];
+            const bool is_scalar = tunable->kind == HFIT_SCALAR;
+            if (is_scalar && tunable->lowest > 0) {
+                check_refused_with_scalar(&plans[i], tunable, 0);
+            }
+            if (is_scalar && tunable->highest != UINT32_MAX && !may_be_above(&plans[i], tunable)) {
+                check_refused_with_scalar(&plans[i], tunable, tunable->highest + 1);
+                check_refused_with_scalar(&plans[i], tunable, UINT32_MAX);
+            }
+        }
     }
-    const hfit_chained_pool_plan chained = {.common = {8}, .partition_size = 0, .partitions = 10};
-    CHECK(hfit_chained_pool_smallest_region(&chained.common) == 0);
-    CHECK(hfit_chained_pool_init(region, sizeof region, &chained.common) == NULL);
 }
 
 /* The alignment is the first word of every plan. */
@@ -319,8 +322,7 @@ TEST(no_heap_is_made_without_a_plan_or_with_an_alignment_that_is_none) {
         CHECK(operations->init(region, sizeof region, NULL) == NULL);
         for (size_t k = 0; k < sizeof alignments / sizeof alignments[0]; k++) {
             memcpy(plans[i].bytes, &alignments[k], sizeof alignments[k]);
-            CHECK(operations->init(region, sizeof region, plan_of(&plans[i])) == NULL);
-            CHECK(operations->smallest_region(plan_of(&plans[i])) == 0);
+            check_refused(operations, plan_of(&plans[i]));
         }
     }
 }

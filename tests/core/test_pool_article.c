@@ -11,6 +11,7 @@
 #include "hfit/partition_pool.h"
 
 #include "check.h"
+#include "split_mix.h"
 
 #include <math.h>
 #include <string.h>
@@ -82,14 +83,9 @@ TEST(the_overhead_is_the_bookkeeping_a_partition_over_its_size) {
     }
 }
 
-static uint64_t random_state;
-
-/* SplitMix64 (Steele, Lea and Flood 2014), as a number between 0 and 1. */
+/* Between 0 and 1. */
 static double random_unit(void) {
-    uint64_t z = (random_state += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) * 0x1p-53;
+    return ((double)(random_next() >> 11) + 0.5) * 0x1p-53;
 }
 
 static double random_exponential(double mean) {

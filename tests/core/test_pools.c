@@ -192,37 +192,6 @@ TEST(a_heap_that_refuses_keeps_each_size_in_its_own_pool) {
     CHECK(hfit_class_pools_check(heap, &plan.common));
 }
 
-/* Writes `link` into the free block on top of a pool of 64 and sees that it is never followed. */
-static void check_link_is_refused(uint32_t link) {
-    static unsigned char before[sizeof region];
-    hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
-    hfit_heap *heap = class_heap(&plan);
-    void *top = hfit_class_pools_alloc(heap, &plan.common, 64);
-    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) != NULL);
-    hfit_class_pools_free(heap, &plan.common, top);
-    memcpy(top, &link, sizeof link);
-    CHECK(!hfit_class_pools_check(heap, &plan.common));
-    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == top);
-    memcpy(before, region, sizeof region);
-    misuse_count = 0;
-    CHECK(hfit_class_pools_alloc(heap, &plan.common, 64) == NULL);
-    CHECK(misuse_count == 1);
-    CHECK(memcmp(before, region, sizeof region) == 0);
-    misuse_count = 0;
-}
-
-TEST(a_link_is_followed_only_to_a_free_block_of_its_pool) {
-    const hfit_pool *pool = &wireless[1];
-    const uint32_t links[] = {
-        0, /* itself */
-        1, /* used */
-        pool->count, pool->count + 1, pool->base,    pool->base + 64, wireless[2].base,
-        0x80000000,  0x80000001,      UINT32_MAX - 1};
-    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
-        check_link_is_refused(links[i]);
-    }
-}
-
 /* Of every block size a number is compared with a division, at and around each boundary. */
 TEST(a_blocks_number_is_below_the_count_just_where_a_block_begins) {
     for (uint32_t size = 1; size < 3000; size++) {
@@ -336,9 +305,6 @@ TEST(plans_that_contradict_themselves_are_refused) {
          unaligned.common.alignment++) {
         CHECK(!hfit_budgeted_complete(&unaligned, index_table, sizeof index_table));
     }
-    hfit_pools_plan unknown_policy = plan_of(wireless, 7, false);
-    unknown_policy.overflow = 3;
-    CHECK(!hfit_class_pools_complete(&unknown_policy, NULL, 0));
     hfit_pool descending[] = {{.size = 64, .count = 1}, {.size = 24, .count = 1}};
     CHECK(hfit_pools_lay_out(descending, 2, 8) == 0);
     hfit_pool huge[] = {{.size = 0x40000000, .count = 4}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHECK tells file, line and statement, and ends the test. TEST(what_holds) { ... } defines a test
-// of a file that ends in RUN_TESTS(), which names and runs them in their order.
+// CHECK tells file, line and statement, and ends the test. TEST(what_holds) { ... } defines a test;
+// main.cpp names and runs those of a file in their order.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "heapfit/error.hpp"
@@ -18,26 +17,26 @@
                  : (std::fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #statement), \
                     std::abort()))
 
+// What `__VA_ARGS__`, an expression, throws is an Error whose message has this in it.
+#define CHECK_ERROR(message, ...)                                                                  \
+    CHECK(heapfit::test::error_of([&] { (void)(__VA_ARGS__); }).find(message) != std::string::npos)
+
 #define TEST(name)                                                                                 \
     void name();                                                                                   \
     [[maybe_unused]] const bool is_added_##name =                                                  \
-        (heapfit::test::all().emplace_back(#name, name), true);                                    \
+        (heapfit::test::all().push_back({__FILE__, #name, name}), true);                           \
     void name()
-
-#define RUN_TESTS()                                                                                \
-    int main() {                                                                                   \
-        for (const auto &[name, run] : heapfit::test::all()) {                                     \
-            std::printf("%s\n", name);                                                             \
-            std::fflush(stdout);                                                                   \
-            run();                                                                                 \
-        }                                                                                          \
-    }
 
 namespace heapfit::test {
 
-// The tests of a file, by name.
-inline std::vector<std::pair<const char *, void (*)()>> &all() {
-    static std::vector<std::pair<const char *, void (*)()>> tests;
+struct Test {
+    std::string_view file;
+    const char *name;
+    void (*run)();
+};
+
+inline std::vector<Test> &all() {
+    static std::vector<Test> tests;
     return tests;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 namespace heapfit::test {
 
@@ -12,6 +13,13 @@ class FnvHash {
     void mix(std::uint64_t value, int bytes = 8) {
         for (int i = 0; i < bytes; i++) {
             hash_ = (hash_ ^ (value >> (8 * i) & 0xff)) * 0x100000001b3;
+        }
+    }
+
+    // Numbers as they are, each at once.
+    void mix_words(std::span<const std::uint64_t> words) {
+        for (const std::uint64_t word : words) {
+            hash_ = (hash_ ^ word) * 0x100000001b3;
         }
     }
 

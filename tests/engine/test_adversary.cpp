@@ -13,17 +13,14 @@
 #include "fnv_hash.hpp"
 #include "heapfit/adversary/adversary.hpp"
 #include "heapfit/replay/replay.hpp"
+#include "plans.hpp"
 
 using namespace heapfit;
-using heapfit::test::error_of;
+using heapfit::test::plain;
 
 namespace {
 
 const auto watch_nothing = [](double) { return true; };
-
-Plan plain(const char *allocator, const Plan::Scalars &scalars = {}) {
-    return {allocator, scalars, {}, std::nullopt};
-}
 
 bool is_plain(const Event &event) {
     return event.alignment_log2 == 0 && event.tag == 0 && (event.op != Op::free || event.size == 0);
@@ -266,15 +263,12 @@ TEST(a_stop_keeps_the_worst_so_far) {
 }
 
 TEST(what_cannot_be_attacked_is_refused) {
-    CHECK(error_of([] {
-              (void)find_adversary(plain("tlsf"), some, {10, 1, 1000}, watch_nothing);
-          }).starts_with("adversary: a region of 10 bytes is below the "));
-    CHECK(error_of([] {
-              (void)find_adversary(plain("tlsf"), {{8, 16}, {1}, 9}, {5000}, watch_nothing);
-          }) == "adversary: 2 sizes, but 1 peaks");
-    CHECK(error_of([] {
-              (void)find_adversary(plain("tlsf"), {{8, 8}, {1, 1}, 9}, {5000}, watch_nothing);
-          }) == "adversary: the sizes do not ascend");
+    CHECK_ERROR("adversary: a region of 10 bytes is below the ",
+                find_adversary(plain("tlsf"), some, {10, 1, 1000}, watch_nothing));
+    CHECK_ERROR("adversary: 2 sizes, but 1 peaks",
+                find_adversary(plain("tlsf"), {{8, 16}, {1}, 9}, {5000}, watch_nothing));
+    CHECK_ERROR("adversary: the sizes do not ascend",
+                find_adversary(plain("tlsf"), {{8, 8}, {1, 1}, 9}, {5000}, watch_nothing));
     const Limits nothing{{8}, {0}, 0};
     CHECK(find_adversary(plain("tlsf"), nothing, {5000}, watch_nothing).plays == 0);
 }
@@ -298,5 +292,3 @@ TEST(sizes_that_leave_nothing_to_others_come_in_both_orders) {
 }
 
 } // namespace
-
-RUN_TESTS()

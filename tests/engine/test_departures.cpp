@@ -94,5 +94,3 @@ TEST(the_end_of_time_comes_last) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -6,7 +6,6 @@
 #include "heapfit/trace/event_array.hpp"
 
 using namespace heapfit;
-using heapfit::test::error_of;
 
 namespace {
 
@@ -52,21 +51,15 @@ TEST(a_bad_event_is_named_and_nothing_appended) {
     const std::array<std::uint32_t, 2> odd = {0, 24};
     EventArray array(100);
     array.append({ops, objects, largest, {}, {}});
-    CHECK(error_of([&] {
-              array.append({ops, objects, large, {}, {}});
-          }) == "event 103: size 140737488355329 is above 2^47 bytes");
-    CHECK(error_of([&] {
-              array.append({other, objects, largest, {}, {}});
-          }) == "event 103: operation 5 is not one of 0 to 4");
-    CHECK(error_of([&] {
-              array.append({ops, objects, largest, odd, {}});
-          }) == "event 103: alignment 24 is not a power of two");
-    CHECK(error_of([&] {
-              array.append({ops, objects, {}, {}, {}});
-          }) == "events: the columns op, object, size, alignment and tag differ in length");
+    CHECK_ERROR("event 103: size 140737488355329 is above 2^47 bytes",
+                array.append({ops, objects, large, {}, {}}));
+    CHECK_ERROR("event 103: operation 5 is not one of 0 to 4",
+                array.append({other, objects, largest, {}, {}}));
+    CHECK_ERROR("event 103: alignment 24 is not a power of two",
+                array.append({ops, objects, largest, odd, {}}));
+    CHECK_ERROR("events: the columns op, object, size, alignment and tag differ in length",
+                array.append({ops, objects, {}, {}, {}}));
     CHECK(array.events().size() == 2 && array.events()[0].size == largest_request);
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -9,7 +9,6 @@
 
 using namespace heapfit;
 using heapfit::test::draw;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -114,8 +113,8 @@ TEST(between_windows_only_what_lives_on_and_what_is_gone_is_left) {
 }
 
 TEST(windows_that_meet_wrongly_are_refused) {
-    CHECK(error_of([] { Excerpt({{5, 10}, {9, 12}}); }).find("apart") != std::string::npos);
-    CHECK(error_of([] { Excerpt({{5, 5}}); }).find("not empty") != std::string::npos);
+    CHECK_ERROR("apart", Excerpt({{5, 10}, {9, 12}}));
+    CHECK_ERROR("not empty", Excerpt({{5, 5}}));
 }
 
 TEST(a_bad_event_is_told_by_its_number) {
@@ -123,10 +122,7 @@ TEST(a_bad_event_is_told_by_its_number) {
     trace.free(trace.alloc(8));
     Excerpt excerpt({{1, 2}});
     excerpt.feed(trace.events);
-    CHECK(
-        error_of([&] { excerpt.feed(std::span(trace.events).last(1)); }).starts_with("event 2: "));
+    CHECK_ERROR("event 2: ", excerpt.feed(std::span(trace.events).last(1)));
 }
 
 } // namespace
-
-RUN_TESTS()

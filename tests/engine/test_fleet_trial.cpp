@@ -134,5 +134,3 @@ TEST(what_was_refused_last_is_replayed_first) {
 }
 
 } // namespace
-
-RUN_TESTS()

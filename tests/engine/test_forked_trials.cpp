@@ -8,33 +8,13 @@
 #include "check.hpp"
 #include "heapfit/profile/u_max.hpp"
 #include "heapfit/replay/forked_trials.hpp"
+#include "plans.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;
 using heapfit::test::RandomTrace;
 
 namespace {
-
-// With both rules for classes, and behind pools.
-std::vector<Plan> plans() {
-    std::vector<Plan> plans;
-    for (const std::uint64_t alignment : {4u, 8u, 16u}) {
-        for (const std::uint64_t second_level : {0u, 1u, 3u, 5u}) {
-            for (const std::uint64_t probes : {0u, 1u, 2u, 8u}) {
-                const Plan::Scalars scalars = {
-                    {"alignment", alignment}, {"second_level", second_level}, {"probes", probes}};
-                plans.emplace_back("tlsf", scalars, std::vector<PoolSpec>{}, std::nullopt);
-            }
-            const std::vector<PoolSpec> pools = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
-            for (const char *const name : {"budgeted", "class_pools"}) {
-                plans.emplace_back(name, Plan::Scalars{{"alignment", alignment}}, pools,
-                                   plans[plans.size() - 1].shared() ? plans[plans.size() - 2]
-                                                                    : plans.back());
-            }
-        }
-    }
-    return plans;
-}
 
 // Every region from the live bytes on that makes a difference, and some beyond.
 std::vector<std::uint64_t> sizes_for(const Trial &trial) {
@@ -70,7 +50,7 @@ void compare(const Trial &trial, std::span<const std::uint64_t> sizes, Count &co
 
 TEST(each_region_is_told_as_if_it_was_replayed_alone) {
     Count count;
-    const std::vector<Plan> all = plans();
+    const std::vector<Plan> all = test::tlsf_plans({4, 8, 16});
     for (std::size_t i = 0; i < all.size(); i += all.size() / test::turns(all.size())) {
         for (std::uint64_t seed = 1; seed <= 2; seed++) {
             RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 2 == 0};
@@ -115,7 +95,7 @@ TEST(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise) {
     const std::vector<Event> events = growing(1, 400);
     const std::vector<Event> few = growing(1, 100);
     for (const std::uint64_t alignment : {4u, 8u, 16u}) {
-        const Plan plan("tlsf", {{"alignment", alignment}}, {}, std::nullopt);
+        const Plan plan = test::plain("tlsf", {{"alignment", alignment}});
         const Trial trial(plan, events);
         std::vector<std::uint64_t> sizes = sizes_for(trial);
         std::ranges::reverse(sizes);
@@ -127,5 +107,3 @@ TEST(each_region_into_whose_last_chunk_blocks_grow_is_told_likewise) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -8,7 +8,6 @@
 
 using namespace heapfit;
 using heapfit::test::draw;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -84,9 +83,7 @@ TEST(an_event_without_a_group_is_refused) {
     test::TraceBuilder trace;
     (void)trace.alloc(8);
     GroupTroughs pass({.first = 0, .events = 1, .windows = 1});
-    CHECK(error_of([&] { pass.feed(trace.events, {}); }) == "windows: an event has no group");
+    CHECK_ERROR("windows: an event has no group", pass.feed(trace.events, {}));
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -47,5 +47,3 @@ TEST(at_most_64_mebibytes_and_64_mappings_are_kept) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -67,5 +67,3 @@ TEST(any_64_bit_number_is_an_id) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -124,5 +124,3 @@ TEST(an_object_out_of_order_is_told) {
 }
 
 } // namespace
-
-RUN_TESTS()

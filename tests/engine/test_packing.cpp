@@ -113,9 +113,8 @@ TEST(the_checker_agrees_with_looking_at_every_pair) {
                 CHECK(check_placement(lifetimes, offsets) == height_of(lifetimes, offsets));
                 right++;
             } else {
-                CHECK(error_of([&] {
-                          (void)check_placement(lifetimes, offsets);
-                      }).ends_with("overlaps another in time and place"));
+                CHECK_ERROR("overlaps another in time and place",
+                            check_placement(lifetimes, offsets));
                 wrong++;
             }
         }
@@ -342,5 +341,3 @@ TEST(nothing_is_packed_into_nothing) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -6,7 +6,6 @@
 #include "random_trace.hpp"
 
 using namespace heapfit;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -114,11 +113,8 @@ TEST(aligned_requests_count_where_the_allocator_puts_them) {
 
 TEST(two_pools_of_one_size_are_refused) {
     const std::vector<PoolShape> pools = {{64, true}, {64, false}};
-    CHECK(error_of([&] {
-              (void)pool_peaks({}, pools, 8, find_allocator("class_pools"));
-          }).starts_with("pools: 2 pools cannot be laid out at alignment 8"));
+    CHECK_ERROR("pools: 2 pools cannot be laid out at alignment 8",
+                pool_peaks({}, pools, 8, find_allocator("class_pools")));
 }
 
 } // namespace
-
-RUN_TESTS()

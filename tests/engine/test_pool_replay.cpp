@@ -9,7 +9,6 @@
 
 using namespace heapfit;
 using heapfit::test::draw;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -85,9 +84,7 @@ TEST(a_resize_that_finds_no_other_block_keeps_its_own_if_that_fits) {
 TEST(a_count_is_needed_for_each_pool) {
     const std::vector<PoolShape> pools = {{64, false}, {128, false}};
     const PoolReplay replay({}, pools, 8, 1);
-    CHECK(error_of([&] { (void)replay.run(Counts{1}); }) == "pools: 1 counts for 2 pools");
+    CHECK_ERROR("pools: 1 counts for 2 pools", replay.run(Counts{1}));
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -174,5 +174,3 @@ TEST(u_max_alone_is_refused_where_a_profile_is) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -169,5 +169,3 @@ TEST(many_numbers_at_once_are_those_drawn_one_by_one) {
 }
 
 } // namespace
-
-RUN_TESTS()

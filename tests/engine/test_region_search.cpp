@@ -15,10 +15,10 @@
 #include "heapfit/profile/u_max.hpp"
 #include "heapfit/replay/region_search.hpp"
 #include "heapfit/replay/replay.hpp"
+#include "plans.hpp"
 #include "random_trace.hpp"
 
 using namespace heapfit;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -66,8 +66,8 @@ TEST(the_lowest_placement_of_all_that_were_tried_is_told) {
 }
 
 TEST(holes_are_told_of_plans_that_leave_no_other) {
-    CHECK(Plan("first_fit", {}, {}, {}).holes(100).has_value());
-    CHECK(!Plan("first_fit", {{"coalesce", 0}}, {}, {}).holes(100).has_value());
+    CHECK(test::plain("first_fit").holes(100).has_value());
+    CHECK(!test::plain("first_fit", {{"coalesce", 0}}).holes(100).has_value());
 }
 
 TEST(holes_above_r_min_raise_r_safe) {
@@ -293,7 +293,7 @@ TEST(progress_ends_with_all_done) {
 
 TEST(what_a_real_search_finds_is_what_a_replay_confirms) {
     const auto events = draw(RandomTrace{.seed = 9, .events = 3000});
-    const Plan plan("tlsf", {}, {}, {});
+    const Plan plan = test::plain("tlsf");
     const RegionSearch search = scan(Trial(plan, events), {});
     for (std::size_t i = 0; i < search.sizes.size(); i++) {
         Replay replay(HostHeap::init(plan, {search.sizes[i]}));
@@ -371,10 +371,10 @@ std::vector<Plan> plans_that_tell_their_reach() {
             {"alignment", 8 << number % 2}, {"layout", number / 2 % 3}, {"index", number / 6 % 2},
             {"ends", high != 0 ? 2 : 1},    {"high_0", high},           {"high_1", high}};
         if (scalars.at("layout") != 1 || scalars.at("index") != 1) { // that is good_fit
-            plans.emplace_back("tailored", scalars, std::vector<PoolSpec>{}, std::nullopt);
+            plans.push_back(test::plain("tailored", scalars));
         }
     }
-    plans.emplace_back("good_fit", Plan::Scalars{}, std::vector<PoolSpec>{}, std::nullopt);
+    plans.push_back(test::plain("good_fit"));
     const std::vector<PoolSpec> pools = {{24, 3, true}, {40, 5, true}};
     const std::vector<Plan> alone(plans.begin(), plans.begin() + 6);
     for (const Plan &shared : alone) {
@@ -382,17 +382,15 @@ std::vector<Plan> plans_that_tell_their_reach() {
                            shared);
     }
     for (const std::uint64_t alignment : {4, 8, 16}) {
-        plans.emplace_back("sized", Plan::Scalars{{"alignment", alignment}},
-                           std::vector<PoolSpec>{}, std::nullopt);
+        plans.push_back(test::plain("sized", {{"alignment", alignment}}));
     }
-    const Plan by_address("first_fit", {{"list", 1}}, {}, {});
+    const Plan by_address = test::plain("first_fit", {{"list", 1}});
     plans.emplace_back("budgeted", Plan::Scalars{}, pools, by_address);
     plans.emplace_back("class_pools", Plan::Scalars{}, pools, by_address);
     for (std::uint64_t number = 0; number < 6; number++) {
-        plans.emplace_back("partition_pool",
-                           Plan::Scalars{{"metadata", number % 2},
-                                         {"partition_size", std::array{16, 24, 64}[number / 2]}},
-                           std::vector<PoolSpec>{}, std::nullopt);
+        plans.push_back(test::plain(
+            "partition_pool",
+            {{"metadata", number % 2}, {"partition_size", std::array{16u, 24u, 64u}[number / 2]}}));
     }
     return plans;
 }
@@ -430,17 +428,17 @@ TEST(plans_that_place_alike_wherever_there_is_room_need_no_search) {
 }
 
 TEST(a_plan_that_looks_at_the_room_there_is_tells_no_reach) {
-    CHECK(!Trial(Plan("tailored", {{"hole_limit", 4}}, {}, {}), {}).tells_reach());
-    CHECK(!Trial(Plan("sized", {{"hole_limit", 8}}, {}, {}), {}).tells_reach());
-    CHECK(!Trial(Plan("sized", {{"ends", 2}}, {}, {}), {}).tells_reach());
-    CHECK(!Trial(Plan("tlsf", {}, {}, {}), {}).tells_reach());
-    CHECK(!Trial(Plan("partition_pool", {{"fit", 1}}, {}, {}), {}).tells_reach());
-    CHECK(!Trial(Plan("partition_pool", {{"partitions", 9}}, {}, {}), {}).tells_reach());
+    CHECK(!Trial(test::plain("tailored", {{"hole_limit", 4}}), {}).tells_reach());
+    CHECK(!Trial(test::plain("sized", {{"hole_limit", 8}}), {}).tells_reach());
+    CHECK(!Trial(test::plain("sized", {{"ends", 2}}), {}).tells_reach());
+    CHECK(!Trial(test::plain("tlsf"), {}).tells_reach());
+    CHECK(!Trial(test::plain("partition_pool", {{"fit", 1}}), {}).tells_reach());
+    CHECK(!Trial(test::plain("partition_pool", {{"partitions", 9}}), {}).tells_reach());
     test::TraceBuilder trace;
     for (int i = 0; i < 100; i++) {
         trace.aligned(40, 6);
     }
-    const Trial aligned(Plan("tailored", {}, {}, {}), trace.events, 64);
+    const Trial aligned(test::plain("tailored"), trace.events, 64);
     CHECK(aligned.tells_reach() && scan(aligned, {}).searched);
 }
 
@@ -468,24 +466,6 @@ TEST(a_proof_that_a_run_does_not_confirm_is_left) {
         const RegionSearch search = search_regions(space, trial_of(works), {.also = 5200});
         CHECK(search.r_safe == 5504u);
     }
-}
-
-// With both rules for classes, and behind pools.
-std::vector<Plan> plans_that_ask_for_room() {
-    std::vector<Plan> plans;
-    for (const std::uint64_t alignment : {8u, 16u}) {
-        for (const std::uint64_t second_level : {0u, 1u, 3u, 5u}) {
-            for (const std::uint64_t probes : {0u, 2u, 8u}) {
-                const Plan::Scalars scalars = {
-                    {"alignment", alignment}, {"second_level", second_level}, {"probes", probes}};
-                plans.emplace_back("tlsf", scalars, std::vector<PoolSpec>{}, std::nullopt);
-            }
-        }
-        const std::vector<PoolSpec> pools = {{24, 4, true}, {40, 3, true}, {1000, 2, true}};
-        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", alignment}}, pools,
-                           plans.back());
-    }
-    return plans;
 }
 
 // Whether a run in a region of this size told from where on all serve; then they do, and place
@@ -526,7 +506,7 @@ bool serve_alike(const Plan &plan, std::span<const Event> events) {
 TEST(one_run_tells_from_where_on_all_serve_alike) {
     std::uint64_t told = 0;
     std::uint64_t drawn = 0;
-    for (const Plan &plan : plans_that_ask_for_room()) {
+    for (const Plan &plan : test::tlsf_plans({8, 16})) {
         for (std::uint64_t seed = 1; seed <= 2; seed++) {
             RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 2 == 0};
             wish.sizes = {8, 24, 40, 41, 100, 700, 1000, 3000};
@@ -540,7 +520,7 @@ TEST(one_run_tells_from_where_on_all_serve_alike) {
 // Where few requests are made each of them decides sometimes.
 TEST(a_few_requests_are_served_alike_from_where_they_tell) {
     std::uint64_t told = 0;
-    for (const Plan &plan : plans_that_ask_for_room()) {
+    for (const Plan &plan : test::tlsf_plans({8, 16})) {
         for (std::uint64_t seed = 1; seed <= 20; seed++) {
             RandomTrace wish{.seed = seed, .events = 4 + seed % 12, .live_limit = 5};
             wish.sizes = {40, 1000, 1010, 2500, 9000, 9000};
@@ -555,25 +535,23 @@ TEST(blocks_aligned_beyond_the_plan_prove_nothing) {
     for (int i = 0; i < 500; i++) {
         trace.aligned(40, 6);
     }
-    const Trial trial(Plan("tlsf", {}, {}, {}), trace.events, 64);
+    const Trial trial(test::plain("tlsf"), trace.events, 64);
     CHECK(trial.asks_room() && !trial.serves_from(1 << 20));
-    CHECK(!Trial(Plan("first_fit", {}, {}, {}), {}).asks_room());
+    CHECK(!Trial(test::plain("first_fit"), {}).asks_room());
 }
 
 TEST(pools_over_a_heap_that_minds_its_end_are_searched) {
-    const Plan best("best_fit", {}, {}, {});
+    const Plan best = test::plain("best_fit");
     CHECK(best.ignores_region_end());
     CHECK(Plan("budgeted", {}, {{40, 1, true}}, best).ignores_region_end());
-    CHECK(!Plan("budgeted", {}, {{40, 1, true}}, Plan("tlsf", {}, {}, {})).ignores_region_end());
+    CHECK(!Plan("budgeted", {}, {{40, 1, true}}, test::plain("tlsf")).ignores_region_end());
     CHECK(!Plan("class_pools", {}, {{40, 1, true}}, {}).ignores_region_end());
 }
 
 TEST(a_bad_trace_is_told_and_not_searched) {
     const std::vector<Event> events = {{0, 0, Op::free, 0, 0}};
-    const Plan plan("tlsf", {}, {}, {});
-    CHECK(error_of([&] { (void)scan(Trial(plan, events), {}); }).starts_with("event 0: object 0"));
+    const Plan plan = test::plain("tlsf");
+    CHECK_ERROR("event 0: object 0", scan(Trial(plan, events), {}));
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replay on the registered allocators: the rules, the metering, and what a refusal does.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <set>
 
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/replay/replay.hpp"
 #include "random_trace.hpp"
 
@@ -118,30 +120,27 @@ TEST(the_hash_is_fnv_1a_over_the_offsets) {
     Replay replay = replay_of(plan, mebibyte);
     CHECK(replay.feed(trace.events));
     const std::uint64_t first = plan.pools()[0].base;
-    std::uint64_t hash = 0xcbf29ce484222325;
-    hash = (hash ^ first) * 0x100000001b3;
-    hash = (hash ^ (first + 8)) * 0x100000001b3;
-    CHECK(replay.result().placement_hash == hash);
+    test::FnvHash hash;
+    hash.mix_words(std::array{first, first + 8});
+    CHECK(replay.result().placement_hash == hash.value());
 }
 
 // FNV-1a over what a replay counts and where it places: in a region that serves all, and in one
 // that refuses and goes on.
 std::uint64_t digest_of_replays(const Plan &plan) {
-    std::uint64_t digest = 0xcbf29ce484222325;
+    test::FnvHash digest;
     const auto events = draw(RandomTrace{.seed = 9, .events = 5000, .live_limit = 300});
     for (const std::uint64_t region : {std::uint64_t{1} << 18, std::uint64_t{60'000}}) {
         Replay replay = replay_of(plan, region, {.samples = 10, .keep_going = true});
         CHECK(replay.feed(events));
         const ReplayResult result = replay.result();
-        for (const std::uint64_t value :
-             {result.events, result.allocations, result.frees, result.resizes, result.live_peak,
-              result.footprint, result.height, result.loads, result.stores, result.payload,
-              result.refusals, result.failure ? result.failure->event : 0, result.internal_peak,
-              result.external_peak, result.placement_hash, replay.live()}) {
-            digest = (digest ^ value) * 0x100000001b3;
-        }
+        digest.mix_words(std::array<std::uint64_t, 16>{
+            result.events, result.allocations, result.frees, result.resizes, result.live_peak,
+            result.footprint, result.height, result.loads, result.stores, result.payload,
+            result.refusals, result.failure ? result.failure->event : 0, result.internal_peak,
+            result.external_peak, result.placement_hash, replay.live()});
     }
-    return digest;
+    return digest.value();
 }
 
 // Digests of the day when counts were one addition an access and words were looked at one by one.
@@ -331,11 +330,7 @@ TEST(a_bad_trace_is_told_by_event) {
     trace.free(0);
     trace.free(0);
     Replay replay = replay_of(tlsf(), mebibyte);
-    CHECK(error_of([&] {
-              replay.feed(trace.events);
-          }).starts_with("event 2: object 0 is freed after it was freed"));
+    CHECK_ERROR("event 2: object 0 is freed after it was freed", replay.feed(trace.events));
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "check.hpp"
+#include "fnv_hash.hpp"
 #include "heapfit/replay/meter.hpp"
+#include "heapfit/simulate/closed_form.hpp"
 #include "heapfit/simulate/simulation.hpp"
 
 namespace {
@@ -86,15 +88,6 @@ Interval admission_of(const Plan &plan, const Traffic &traffic) {
     return {mean, 3.499 * std::sqrt(variance / runs)};
 }
 
-// Erlang's loss formula by its recursion.
-double erlang_b(std::uint64_t servers, double offered) {
-    double blocking = 1;
-    for (std::uint64_t n = 1; n <= servers; ++n) {
-        blocking = offered * blocking / (static_cast<double>(n) + offered * blocking);
-    }
-    return blocking;
-}
-
 bool holds(const Interval &interval, double value) {
     std::printf("  %.4f +- %.4f, expected %.4f\n", interval.mean, interval.half_width, value);
     return interval.half_width < 0.02 && std::abs(interval.mean - value) <= interval.half_width;
@@ -118,22 +111,16 @@ TEST(its_admission_does_not_depend_on_the_law_of_holding) {
     }
 }
 
-// Two classes share 60 partitions; Kaufman 1981: q(j) = sum a_i b_i q(j - b_i) / j.
+// Two classes share 60 partitions (Kaufman 1981).
 TEST(a_chained_pool_is_a_link_shared_by_classes) {
     constexpr int units = 60;
     constexpr double offered = 12; // erlangs of each class, of 1 and of 4 units
-    std::vector<double> q(units + 1, 0);
-    q[0] = 1;
-    for (int j = 1; j <= units; ++j) {
-        q[j] = (offered * q[j - 1] + (j >= 4 ? 4 * offered * q[j - 4] : 0)) / j;
-    }
-    const double all = std::accumulate(q.begin(), q.end(), 0.0);
-    const double small = q[units] / all;
-    const double large = (q[units] + q[units - 1] + q[units - 2] + q[units - 3]) / all;
+    const std::vector<double> refused =
+        kaufman_roberts(units, std::array<std::uint64_t, 2>{1, 4}, std::array{offered, offered});
     const Traffic traffic(Poisson(second / 24), EmpiricalSize({64, 256}, {1, 1}),
                           ExponentialHolding(second));
     CHECK(holds(admission_of(partitions("chained_pool", 64, units), traffic),
-                1 - (small + large) / 2));
+                1 - (refused[0] + refused[1]) / 2));
 }
 
 // An M/D/1 queue of room for all: what is in the system follows from Pollaczek and Khinchine,
@@ -356,17 +343,15 @@ TEST(counts_are_those_of_an_obvious_model_and_samples_estimate_its_average) {
 // integrals at each event and drew one request at a time.
 TEST(counts_are_those_of_the_plain_loop) {
     Simulation simulation = on(partitions("partition_pool", 64, 8000, 1), figure_5(2'000'000), 3);
-    std::uint64_t digest = 0xcbf29ce484222325;
+    heapfit::test::FnvHash hash;
     for (int window = 0; window < 2; window++) {
         simulation.run(20'000);
         const auto counts = std::bit_cast<std::array<std::uint64_t, sizeof(SimulationCounts) / 8>>(
             simulation.counts());
-        for (const std::uint64_t word : counts) {
-            digest = (digest ^ word) * 0x100000001b3;
-        }
+        hash.mix_words(counts);
         simulation.reset_counts();
     }
-    CHECK(digest == 0xf423a9f35d586f31);
+    CHECK(hash.value() == 0xf423a9f35d586f31);
 }
 
 // A thousand requests at time 0, then a long time nothing: few walks tell of that.
@@ -404,5 +389,3 @@ TEST(requests_no_region_holds_are_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

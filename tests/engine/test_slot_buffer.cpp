@@ -100,5 +100,3 @@ TEST(the_same_seed_draws_the_same_sizes) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -93,5 +93,3 @@ TEST(ranges_and_buffers_that_make_no_sense_are_refused) {
 }
 
 } // namespace
-
-RUN_TESTS()

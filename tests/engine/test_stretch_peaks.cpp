@@ -8,7 +8,6 @@
 
 using namespace heapfit;
 using heapfit::test::draw;
-using heapfit::test::error_of;
 using heapfit::test::RandomTrace;
 
 namespace {
@@ -68,9 +67,7 @@ TEST(each_octave_tells_the_stretch_of_its_most_bytes) {
 }
 
 TEST(a_stretch_without_events_is_refused) {
-    CHECK(error_of([] { StretchPeaks peaks(0); }).find("one event") != std::string::npos);
+    CHECK_ERROR("one event", StretchPeaks(0));
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -27,7 +27,7 @@ TEST(a_renamed_object_answers_to_its_new_id_only) {
     builder.add(request(Op::resize, 9, 40), 4);
     builder.add(request(Op::free, 7), 5);
     CHECK(builder.take().object == (std::vector<ObjectId>{0, 1, 0, 1}));
-    CHECK(error_of([&] { builder.add(request(Op::free, 7), 6); }).starts_with("record 6: "));
+    CHECK_ERROR("record 6: ", builder.add(request(Op::free, 7), 6));
 }
 
 TEST(renaming_an_unknown_object_is_refused_or_dropped) {
@@ -70,5 +70,3 @@ TEST(a_refused_request_adds_no_event) {
 }
 
 } // namespace
-
-RUN_TESTS()

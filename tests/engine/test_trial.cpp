@@ -131,9 +131,7 @@ TEST(what_is_done_is_told_before_each_replay_and_may_end_it) {
         }
     };
     const auto always = [](std::uint64_t) { return true; };
-    CHECK(test::error_of([&] {
-              (void)descend(trial_of(always), {13000, 24, {}}, before);
-          }) == "enough");
+    CHECK_ERROR("enough", descend(trial_of(always), {13000, 24, {}}, before));
     CHECK(calls == 3);
 }
 
@@ -225,5 +223,3 @@ TEST(what_a_replay_places_is_a_placement_of_all_lifetimes) {
 }
 
 } // namespace
-
-RUN_TESTS()

@@ -475,41 +475,30 @@ TEST(what_is_not_a_workload_is_refused_with_what_there_is) {
           "queue_fill, queue_slide, slotbuf, poisson_500, poisson_2000, djgpp_test, zg_mean, "
           "zg_cdf, zg_size, zg_markov, zg_time, phases_w1, phases_w2, phases_w3, phases_w4, "
           "phases_w5, phases_x16, phase_shift, phase_shift_small, campus)");
-    CHECK(error_of([] {
-              WorkloadSource("zg_cdf",
-                             {{"weight_1", 0}, {"weight_2", 0}, {"weight_3", 0}, {"weight_4", 0}},
-                             1);
-          }) == "workload: every weight is 0: some size must be drawn");
-    CHECK(error_of([] {
-              WorkloadSource("campus", {{"ack_percent", 75}}, 1);
-          }) == "workload: ack_percent and mtu_percent are more than 100 together");
-    CHECK(error_of([] {
-              WorkloadSource("campus", {{"mtu_size", 41}}, 1);
-          }) == "workload: mtu_size must be at least ack_size + 2: others lie between them");
-    CHECK(error_of([] {
-              WorkloadSource("djgpp_test", {{"depth", 3}}, 1);
-          }) == "workload: djgpp_test: no parameter is named 'depth' (it has events, slots)");
-    CHECK(error_of([] {
-              WorkloadSource("djgpp_test", {{"slots", 0}}, 1);
-          }) == "workload: djgpp_test: slots 0 is out of range (1 to 100000000)");
-    CHECK(error_of([] {
-              WorkloadSource("queue_fill", {{"ack_percent", 75}}, 1);
-          }) == "workload: ack_percent and mtu_percent are more than 100 together");
-    CHECK(error_of([] {
-              WorkloadSource("queue_fill", {{"mtu_size", 41}}, 1);
-          }) == "workload: mtu_size must be at least ack_size + 2: others lie between them");
-    CHECK(error_of([] {
-              WorkloadSource("poisson_500", {{"smallest", 2001}}, 1);
-          }) == "workload: smallest must not be above largest");
+    CHECK_ERROR("workload: every weight is 0: some size must be drawn",
+                WorkloadSource("zg_cdf",
+                               {{"weight_1", 0}, {"weight_2", 0}, {"weight_3", 0}, {"weight_4", 0}},
+                               1));
+    CHECK_ERROR("workload: ack_percent and mtu_percent are more than 100 together",
+                WorkloadSource("campus", {{"ack_percent", 75}}, 1));
+    CHECK_ERROR("workload: mtu_size must be at least ack_size + 2: others lie between them",
+                WorkloadSource("campus", {{"mtu_size", 41}}, 1));
+    CHECK_ERROR("workload: djgpp_test: no parameter is named 'depth' (it has events, slots)",
+                WorkloadSource("djgpp_test", {{"depth", 3}}, 1));
+    CHECK_ERROR("workload: djgpp_test: slots 0 is out of range (1 to 100000000)",
+                WorkloadSource("djgpp_test", {{"slots", 0}}, 1));
+    CHECK_ERROR("workload: ack_percent and mtu_percent are more than 100 together",
+                WorkloadSource("queue_fill", {{"ack_percent", 75}}, 1));
+    CHECK_ERROR("workload: mtu_size must be at least ack_size + 2: others lie between them",
+                WorkloadSource("queue_fill", {{"mtu_size", 41}}, 1));
+    CHECK_ERROR("workload: smallest must not be above largest",
+                WorkloadSource("poisson_500", {{"smallest", 2001}}, 1));
 }
 
 TEST(a_packet_is_two_events_of_the_most) {
     (void)WorkloadSource("queue_fill", {{"packets", 500'000'000}}, 1);
-    CHECK(error_of([] {
-              WorkloadSource("queue_fill", {{"packets", 500'000'001}}, 1);
-          }) == "workload: queue_fill: packets 500000001 is out of range (1 to 500000000)");
+    CHECK_ERROR("workload: queue_fill: packets 500000001 is out of range (1 to 500000000)",
+                WorkloadSource("queue_fill", {{"packets", 500'000'001}}, 1));
 }
 
 } // namespace
-
-RUN_TESTS()

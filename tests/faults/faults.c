@@ -318,11 +318,7 @@ int main(int argc, char **argv) {
     bool all_hold = true;
     map_memory();
     for (size_t first = 0; first < plan_count;) {
-        size_t count = 1;
-        while (first + count < plan_count &&
-               plans[first + count].allocator == plans[first].allocator) {
-            count++;
-        }
+        const size_t count = count_alike(&plans[first], plans + plan_count);
         if (!is_whole || strcmp(argv[1], plans[first].allocator->name) == 0) {
             const size_t wanted = is_core(plans[first].allocator) ? HEAPS : HEAPS_OF_BASELINES;
             const size_t heaps = is_whole ? HEAPS : (wanted + count - 1) / count;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes, in chunks of any size, give packets that keep the promises of packets.hpp or an Error,
 // and the queue models take what the readers give. The first byte of an input sets the chunk size.
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,17 +8,12 @@
 #include "heapfit/capture/capture.hpp"
 #include "heapfit/capture/packet_table.hpp"
 #include "heapfit/capture/queue_model.hpp"
-#include "heapfit/error.hpp"
+#include "reading.hpp"
 
 namespace {
 
 using namespace heapfit;
-
-void require(bool is_true) {
-    if (!is_true) {
-        std::abort();
-    }
-}
+using heapfit::fuzz::require;
 
 void append(PacketColumns &all, const PacketColumns &more) {
     require(more.time_us.size() == more.size.size());

@@ -4,23 +4,17 @@
 // of the second is set, the rest is frames of 7 to 70 bytes, as a byte before each says, whose
 // mark, length and CRC are made here: few inputs would come beyond those.
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "heapfit/error.hpp"
 #include "heapfit/trace/frames.hpp"
+#include "reading.hpp"
 
 namespace {
 
 using namespace heapfit;
-
-void require(bool is_true) {
-    if (!is_true) {
-        std::abort();
-    }
-}
+using heapfit::fuzz::require;
 
 std::uint16_t crc_of(std::string_view bytes) {
     unsigned crc = 0xffff;
@@ -62,16 +56,8 @@ struct Outcome {
 Outcome outcome(std::string_view bytes, std::size_t chunk) {
     Outcome result;
     FrameTrace reader(OnUnknown::drop);
-    try {
-        for (; !bytes.empty(); bytes.remove_prefix(std::min(chunk, bytes.size()))) {
-            reader.feed(bytes.substr(0, chunk));
-        }
-        reader.finish();
-        result.notes = reader.notes();
-    } catch (const Error &error) {
-        result.error = error.what();
-        require(result.error.find('\n') == std::string::npos);
-    }
+    result.error = fuzz::error_of_reading(reader, bytes, chunk);
+    result.notes = result.error.empty() ? reader.notes() : std::vector<std::string>();
     result.rows = reader.builder().take();
     return result;
 }

@@ -6,7 +6,6 @@
 // goes to one alone, since five of six refuse it in their first line.
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <string>
@@ -19,16 +18,12 @@
 #include "heapfit/trace/lifetime.hpp"
 #include "heapfit/trace/rep.hpp"
 #include "heapfit/trace/text.hpp"
+#include "reading.hpp"
 
 namespace {
 
 using namespace heapfit;
-
-void require(bool is_true) {
-    if (!is_true) {
-        std::abort();
-    }
-}
+using heapfit::fuzz::require;
 
 void require_printable(const std::string &told) {
     require(std::all_of(told.begin(), told.end(), [](char c) { return c >= ' ' && c <= '~'; }));
@@ -67,15 +62,8 @@ template <class Reader>
 Outcome outcome(std::string_view text, std::size_t chunk, OnUnknown on_unknown) {
     Outcome result;
     Reader reader(on_unknown);
-    try {
-        for (; !text.empty(); text.remove_prefix(std::min(chunk, text.size()))) {
-            reader.feed(text.substr(0, chunk));
-        }
-        reader.finish();
-    } catch (const Error &error) {
-        result.error = error.what();
-        require_printable(result.error);
-    }
+    result.error = fuzz::error_of_reading(reader, text, chunk);
+    require_printable(result.error);
     result.rows = reader.builder().take();
     return result;
 }

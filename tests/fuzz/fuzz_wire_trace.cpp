@@ -4,25 +4,19 @@
 // whether events of unknown objects are dropped (bit 0) and whether a sound header stands before
 // the rest (bit 1), of version 1 or 2 (bit 2).
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "heapfit/error.hpp"
 #include "heapfit/trace/wire.hpp"
+#include "reading.hpp"
 #include "wire.h"
 
 namespace {
 
 using namespace heapfit;
-
-void require(bool is_true) {
-    if (!is_true) {
-        std::abort();
-    }
-}
+using heapfit::fuzz::require;
 
 std::string sound_header(std::uint32_t version) {
     hfit_wire_header header{};
@@ -46,16 +40,8 @@ struct Outcome {
 Outcome outcome(std::string_view bytes, std::size_t chunk, OnUnknown on_unknown) {
     Outcome result;
     WireTrace reader(on_unknown);
-    try {
-        for (; !bytes.empty(); bytes.remove_prefix(std::min(chunk, bytes.size()))) {
-            reader.feed(bytes.substr(0, chunk));
-        }
-        reader.finish();
-        result.notes = reader.notes();
-    } catch (const Error &error) {
-        result.error = error.what();
-        require(result.error.find('\n') == std::string::npos);
-    }
+    result.error = fuzz::error_of_reading(reader, bytes, chunk);
+    result.notes = result.error.empty() ? reader.notes() : std::vector<std::string>();
     TraceColumns rows = reader.builder().take();
     result.ops = std::move(rows.op);
     result.sizes = std::move(rows.size);

@@ -5,14 +5,18 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
+from heapfit import _engine
 from heapfit.comparison.comparison import Comparison
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.design import design_several
+from heapfit.importers import ImportOptions, open_any
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
 
@@ -55,6 +59,21 @@ def tiny(path: Path, events: int = 600, seed: int = 1) -> Path:
     """Blocks that are no larger than a header of FreeRTOS heap_4 and a half."""
     draw = random.Random(seed)
     return _slots(path, events, draw, lambda: draw.choice([4, 12]), 32)
+
+
+def load_lines(path: Path, lines: Iterable[str], alignment: int = 8) -> LoadedTrace:
+    """A recording on 32 bit of these lines in the text form, stored beside it."""
+    _write(path, ["# heap-events 1", "# pointer_bits 32", *lines])
+    return load_trace(open_any(path, ImportOptions(), path.parent), alignment)
+
+
+def event_array(rows: Iterable[tuple[int, int, int]]) -> _engine.EventArray:
+    """Of (operation, object, size)."""
+    ops, objects, sizes = zip(*rows, strict=True)
+    array = _engine.EventArray()
+    columns = (np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64))
+    array.append(*columns)
+    return array
 
 
 def _slots(path, events, draw, size, pointer_bits) -> Path:

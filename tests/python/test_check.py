@@ -1,20 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit check`, as typed: what is green, what is red, and what is said to have grown."""
+"""`heapfit check`: what is green, what is red, and what is said to have grown."""
 
 import json
+import subprocess
+import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from small_traces import heapfit, heapfit_json
+from small_traces import bimodal, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.checks.check import CheckFinding, CheckOptions, check_recordings
+from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
+from heapfit.checks.prospect import estimate_need, find_prospect
+from heapfit.checks.refusals import count_refusals
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError
+from heapfit.forecast.horizon import FEWEST_RUNS, expect_further_runs
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
+from heapfit.results.check import check_parts
+from heapfit.results.markdown import markdown_of
+from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.sweep import Sweep
+from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import Trace
 
 FAILED = 3
 CAPTURE = Path(__file__).parents[2] / "examples/capture/network.pcap.gz"
@@ -330,3 +349,358 @@ def test_recordings_of_a_sweep_weigh_what_their_files_do(tmp_path):
         file.write_bytes(b" " * size)
     check_recordings(files, plan_file(), sweep=noted)
     assert noted.events == [500, 1_000]
+
+
+# ---- `check --heap HEAP:BYTES`
+
+
+@pytest.fixture(scope="module")
+def stored_folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("check-heap")
+    bimodal(made / "run.heap", events=600)
+    with (made / "run.heap").open("a") as file:
+        file.write("a 900000 40\nr 900000 4000\nr 900000 30\nf 900000\n")
+    assert heapfit("import", "run.heap", folder=made).returncode == 0
+    return made
+
+
+@pytest.mark.parametrize("name", [*SYSTEM_HEAPS, "tlsf"])
+def test_a_heap_is_held_in_what_it_needs_and_in_no_less(stored_folder, name):
+    trace = Trace.open(stored_folder / "run.parquet")
+    needs = measure(find_heap(name, 8), [trace])
+    heap, memory = needs.heap, needs.most
+    plan = make_heap_plan(heap, heap.set_to(memory))
+    assert heap_of_plan(plan) == heap
+    assert check_recordings([trace], plan).holds
+    below = check_recordings([trace], make_heap_plan(heap, heap.set_to(memory) - 8))
+    (one,) = below.recordings
+    assert one.run.refusal is not None
+    assert one.needed.r_safe == heap.set_to(memory)
+    assert one.refusals.refused >= 1
+
+
+def test_what_a_smaller_heap_refuses_is_counted_one_by_one(stored_folder):
+    """Beside a replay that drops refused objects from the requests and asks again."""
+    trace = Trace.open(stored_folder / "run.parquet")
+    loaded = load_trace(trace)
+    plan = parse_heap_size("newlib-nano:40K")
+    counted = count_refusals(loaded, plan, ())
+    assert 0 < counted.refused < counted.requests / 2
+    assert sum(group.refused for group in counted.sizes) == counted.refused
+    assert all(group.refused <= group.requests for group in counted.sizes)
+    heap, asked = heap_of_plan(plan), requests_of(trace)
+    replay = loaded_replay(heap, asked, heap.region(heap.memory_of(plan.region)))
+    assert counted.refused == replay.refusals
+
+
+def test_the_bar_of_a_failed_check_has_a_stage_for_all_that_comes(stored_folder):
+    log = []
+    plan, source = parse_heap_size("newlib-nano:40K"), stored_folder / "run.parquet"
+    check_recordings([source], plan, progress=lambda *told: log.append(told))
+    steps = dict.fromkeys(step for step, _ in log)
+    last = ["compare newlib-nano", "count refusals", "find what grew", "check"]
+    assert [*steps][-4:] == last
+    shares = [share for _, share in log]
+    assert shares == sorted(shares)
+    assert [share == 1 for share in shares].index(True) == len(log) - 1, "at the end alone"
+
+
+def loaded_replay(heap, requests, region):
+    replay = _engine.Replay(heap.plan.engine(), region, keep_going=True)
+    replay.feed(requests.engine())
+    return replay.result()
+
+
+def test_a_failed_check_says_what_would_be_refused(stored_folder):
+    done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", folder=stored_folder)
+    assert done.returncode == 3
+    shown = " ".join(done.stdout.split())
+    assert "heap_4, configTOTAL_HEAP_SIZE: 40,960 bytes." in shown
+    assert "out of memory in the 40,960 bytes of heap_4, at event" in shown
+    assert "Run on past it, the heap refuses" in shown
+    done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", "--json", folder=stored_folder)
+    (one,) = json.loads(done.stdout)["recordings"]
+    assert one["refusals"]["refused"] >= 1
+    assert (
+        heapfit("check", "run.parquet", "--heap", "heap_4:1M", folder=stored_folder).returncode == 0
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "named", "size"),
+    [
+        ("heap_4:64K", "heap_4", 65536),
+        ("tlsf:probes=0:8K", "tlsf:probes=0", 8192),
+        ("lwip-mem:64001", "lwip-mem", 64001),
+    ],
+)
+def test_a_size_follows_the_last_colon(text, named, size):
+    plan = parse_heap_size(text)
+    assert (plan.heap, plan.region) == (named, size)
+    assert heap_of_plan(plan).plan == plan.plan
+
+
+@pytest.mark.parametrize("text", ["heap_4:4G", "tlsf:4294967296", "newlib:4294967295"])
+def test_a_heap_of_4_gib_with_its_own_statics_is_rejected_by_its_name(text: str) -> None:
+    with pytest.raises(HeapfitError, match=f"^{text}: a heap is smaller than 4 GiB"):
+        parse_heap_size(text)
+    assert parse_heap_size("heap_4:4294967295").region == 4_294_967_295
+
+
+@pytest.mark.parametrize("text", ["heap_4", "tlsf:probes=0", "heap_9:8K", "heap_4:x"])
+def test_a_heap_without_its_size_is_rejected(text):
+    with pytest.raises(HeapfitError, match=r"HEAP:BYTES|no such heap|x"):
+        parse_heap_size(text)
+
+
+def test_one_of_plan_and_heap_is_given(stored_folder):
+    (stored_folder / "tlsf.toml").write_text('region = 65536\n[plan]\nallocator = "tlsf"\n')
+    for words in ((), ("--plan", "tlsf.toml", "--heap", "heap_4:8K")):
+        assert heapfit("check", "run.parquet", *words, folder=stored_folder).returncode == 2
+
+
+# ---- the next recording
+
+
+def test_few_recordings_bound_the_chance_and_give_none():
+    prospect = find_prospect([1000.0] * 3, 0, 1200)
+    assert prospect.highest_chance == pytest.approx(1 - 0.05 ** (1 / 3))
+    assert (prospect.chance, prospect.margin_end) == (None, None)
+    assert find_prospect([1000.0] * 3, 1, 1200).highest_chance is None
+    assert find_prospect([], 0, 1200).highest_chance is None
+
+
+def test_the_chance_is_that_which_fit_prints_of_the_same_needs():
+    needs = [40_000, 41_000, 39_500, 42_000, 40_300, 41_700, 39_900, 40_800]
+    further = expect_further_runs(needs)
+    assert find_prospect(needs, 0, 43_000).chance == further.chance_interval(43_000, 1)
+    low, high = further.chance_interval(43_000, 1)
+    assert further.chance_interval(43_000, 10)[1] == pytest.approx(1 - (1 - high) ** 10)
+    assert low <= further.chance(43_000, 1) <= high
+
+
+@pytest.mark.parametrize("count", [FEWEST_RUNS, 40])
+def test_the_chance_is_about_the_true_one(count):
+    stated = [
+        find_prospect(np.random.default_rng(seed).normal(1000, 50, count), 0, 1064).chance
+        for seed in range(60)
+    ]
+    known = [chance for chance in stated if chance is not None]
+    assert len(known) >= 57  # the others have a trend by chance
+    assert sum(low <= 0.1 <= high for low, high in known) >= 0.9 * len(known)
+    lowest, highest = np.median(known, axis=0)
+    assert lowest < 0.1 < highest < 0.1 + 1 / np.sqrt(count)
+
+
+def test_needs_that_grow_say_when_the_margin_is_eaten():
+    needs = 1000 + 10 * np.arange(12) + np.random.default_rng(3).normal(0, 5, 12)
+    prospect = find_prospect(needs, 0, 1300)
+    assert prospect.chance is None
+    end = prospect.margin_end
+    assert end is not None
+    assert end.latest is not None
+    assert end.earliest <= end.after <= end.latest
+    assert end.after == pytest.approx((1300 - 1110) / 10, rel=0.1)
+
+
+def test_equal_needs_are_certain_to_run():
+    prospect = find_prospect([1000.0] * 8, 0, 1200)
+    assert prospect.chance == pytest.approx((0.0, 1 - 0.05 ** (1 / 8)))
+
+
+def test_a_need_is_the_searched_one_or_reckoned_from_the_peak():
+    plan = plan_file()
+    assert estimate_need(plan, 3300, 3456) == 3456
+    assert estimate_need(plan, 3300, None) == pytest.approx(3300 * REGION / 1.1 / 3000)
+    assert estimate_need(plan_file(margin=None), 3300, None) == pytest.approx(3300 * 3200 / 3000)
+
+
+def test_a_check_prints_it_under_the_table(tmp_path):
+    files = [recording(tmp_path / f"run{i}.heap", blocks([2000 + 60 * i, 300])) for i in range(10)]
+    text = [
+        part.text
+        for part in check_parts(check_recordings(files, plan_file()))
+        if isinstance(part, Line)
+    ]
+    grow = [line for line in text if line.startswith("Needs grow by 74 B")]
+    assert len(grow) == 1
+    text = [
+        part.text
+        for part in check_parts(check_recordings(files[:3], plan_file()))
+        if isinstance(part, Line)
+    ]
+    assert any(
+        line.startswith("All 3 that differ run. Their number alone allows a chance of up to 63")
+        for line in text
+    )
+
+
+def test_needs_that_are_reckoned_from_peaks_give_no_chance(tmp_path):
+    """`fit` has the searched needs' chance: another one of the same heap would contradict it."""
+    sizes = (2000, 2400, 1900, 2300, 2100, 2250, 1950, 2200)
+    files = [recording(tmp_path / f"{size}.heap", blocks([size, size // 7])) for size in sizes]
+    measured = check_recordings(files, plan_file(), CheckOptions(measure=True))
+    needs = [one.needed.r_safe for one in measured.recordings if one.needed and one.needed.r_safe]
+    assert measured.prospect.chance == expect_further_runs(needs).chance_interval(REGION, 1)
+    reckoned = check_recordings(files, plan_file())
+    assert reckoned.prospect.chance is None
+    text = [part.text for part in check_parts(reckoned) if isinstance(part, Line)]
+    assert any("their needs give an estimate with --measure" in line for line in text)
+
+
+def test_recordings_that_ask_for_the_same_count_once(tmp_path):
+    """Eight files of one content are one run: not enough for a chance, nor for a bound."""
+    files = [recording(tmp_path / f"run{i}.heap", blocks([2000, 300])) for i in range(8)]
+    prospect = check_recordings(files, plan_file()).prospect
+    assert (prospect.runs, prospect.chance) == (1, None)
+    assert prospect.highest_chance == pytest.approx(0.95)
+    other = recording(tmp_path / "other.heap", blocks([2000, 301]))
+    assert check_recordings([*files, other], plan_file()).prospect.runs == 2
+
+
+def test_a_region_that_the_trend_has_passed_has_no_recordings_left():
+    needs = 1000 + 10 * np.arange(12) + np.random.default_rng(3).normal(0, 5, 12)
+    end = find_prospect(needs, 0, 1090).margin_end
+    assert end is not None
+    assert (end.earliest, end.after, end.latest) == (0, 0, 0)
+
+
+# ---- what sizes and call sites hold
+
+#           event:   0                  1                  2            3      4
+LINES = ["a 0 100 0 1 aa", "a 1 30 0 1 bb", "r 0 300 0 1 cc", "f 1 0 1", "f 0 0 1"]
+
+
+def holdings(tmp_path: Path, lines: Sequence[str]) -> Holdings:
+    return holdings_of(load_lines(tmp_path / "trace.heap", lines))
+
+
+def test_a_resized_block_ends_and_one_of_the_new_size_begins(tmp_path: Path) -> None:
+    found = holdings(tmp_path, LINES)
+    assert found.sizes == {
+        112: LiveBytes(0, pytest.approx(100 * 2 / 5)),
+        32: LiveBytes(30, pytest.approx(30 * 2 / 5)),
+        320: LiveBytes(300, pytest.approx(300 * 2 / 5)),
+    }
+    assert found.sites == {
+        "000000aa": LiveBytes(0, pytest.approx(100 * 2 / 5)),
+        "000000bb": LiveBytes(30, pytest.approx(30 * 2 / 5)),
+        "000000cc": LiveBytes(300, pytest.approx(300 * 2 / 5)),
+    }
+
+
+def test_a_block_that_is_never_freed_is_held_to_the_end(tmp_path: Path) -> None:
+    found = holdings(tmp_path, ["a 0 64", "a 1 8", "f 1", "a 2 8", "f 2"])
+    assert found.sizes == {
+        64: LiveBytes(64, pytest.approx(64)),
+        8: LiveBytes(8, pytest.approx(16 / 5)),
+    }
+    assert found.sites == {}
+
+
+def test_tasks_are_told_apart_where_there_are_several(tmp_path: Path) -> None:
+    found = holdings(tmp_path, ["a 0 100 0 1", "a 1 30 0 2", "f 1 0 1"])
+    assert found.tasks == {1: LiveBytes(100, pytest.approx(100)), 2: LiveBytes(30, 30 / 3)}
+    grown = changes(found, Holdings({}, {}, {1: LiveBytes(90, 95), 2: LiveBytes(30, 12)}))
+    assert [(one.name, one.growth) for one in grown.tasks] == [(1, 10)]
+    assert holdings(tmp_path, LINES).tasks == {}
+
+
+def test_what_grew_comes_first_and_what_shrank_not_at_all() -> None:
+    before = Holdings({8: LiveBytes(80, 80), 16: LiveBytes(160, 10), 32: LiveBytes(0, 0)}, {})
+    now = Holdings(
+        {8: LiveBytes(60, 70), 16: LiveBytes(160, 50), 32: LiveBytes(30, 1), 64: LiveBytes(128, 2)},
+        {},
+    )
+    found = changes(now, before)
+    assert [(one.name, one.growth) for one in found.sizes] == [(64, 128), (16, 40), (32, 30)]
+    assert found.sizes[0].before == LiveBytes(0, 0)
+    assert not found.are_builds_different
+
+
+def test_without_a_base_the_largest_are_told_and_no_more_than_a_few() -> None:
+    now = Holdings({size: LiveBytes(size, 0) for size in range(8, 8 + 2 * MOST)}, {})
+    found = changes(now, None)
+    assert [one.name for one in found.sizes] == list(range(8 + 2 * MOST - 1, 8 + MOST - 1, -1))
+    assert all(one.before is None for one in found.sizes)
+
+
+@pytest.mark.parametrize(("known", "are_different"), [("0000000a", False), ("0000000c", True)])
+def test_call_sites_of_another_build_are_told(known: str, are_different: bool) -> None:
+    now = Holdings({}, {"0000000a": LiveBytes(60, 1), "0000000b": LiveBytes(40, 1)})
+    before = Holdings({}, {known: LiveBytes(50, 1)})
+    assert changes(now, before).are_builds_different is are_different
+
+
+def test_names_in_markdown_are_no_markup() -> None:
+    columns: list[Column[str]] = [
+        Column(heading="call site", shown=lambda name: name),
+        Column(heading="bytes", shown=len),
+    ]
+    parts = [Fields({"no": 1}), Line("<b> & *c*"), Line(""), Table(columns, ["a|b`\x1b[2J"])]
+    assert markdown_of("x [y]", parts) == (
+        "### x \\[y\\]\n\n\\<b\\> \\& \\*c\\*\n\n"
+        "| call site | bytes |\n| --- | ---: |\n| a\\|b\\`\\[2J | 8 |\n"
+    )
+
+
+def test_a_table_without_rows_is_left_out_of_markdown() -> None:
+    assert markdown_of("x", [Table([Column(heading="a", shown=str)], [])]) == "### x\n"
+
+
+# ---- examples/check in short
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples/check"
+CLEAN = 2  # runs of either load
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("check")
+
+
+@pytest.fixture(scope="module")
+def bench(made: Path) -> list[str]:
+    """What the bench prints, line by line."""
+    words = [sys.executable, ROOT / "bench/check.py", "--clean", str(CLEAN), "--folder", made]
+    done = subprocess.run(words, check=False, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+def test_clean_runs_are_green_and_mistakes_are_red(bench: list[str]) -> None:
+    assert bench[-5:] == [
+        "examples/check/run ends with 0: reached",
+        "false alarms: 0 of 4: reached",
+        "the leak is red: reached",
+        "kept messages are red, under no higher peak: reached",
+        "at most 1.1 n events are replayed where all pass: reached",
+    ]
+    table = {line.split()[0]: line.split()[1:4] for line in bench[1:5]}
+    assert table["clean"] == table["more"] == ["2", "0", "1.000"]
+    assert [words[:2] for name, words in table.items() if name in ("leak", "keep")] == [
+        ["1", "1"],
+        ["1", "1"],
+    ]
+
+
+@pytest.mark.parametrize(("mistake", "function"), [("leak", "come"), ("keep", "receive")])
+def test_the_function_that_holds_more_is_named_first(
+    bench: list[str], made: Path, mistake: str, function: str
+) -> None:
+    assert bench
+    text, _, sites = (made / f"{mistake}.md").read_text().rpartition("| call site |")
+    assert ("Live bytes grew by " in text) == (mistake == "leak")
+    first = sites.splitlines()[2]
+    assert first.startswith(f"| {function}, telemetry+0x")  # built without -g
+
+
+@pytest.mark.parametrize("recording", ["base", "leak", "keep"])
+def test_the_recordings_kept_are_those_that_the_script_makes(
+    bench: list[str], made: Path, recording: str
+) -> None:
+    assert bench
+    made = made / f"{recording}{'-1' if recording == 'base' else ''}.parquet"
+    kept = EXAMPLE / f"traces/{recording}.parquet"
+    assert content_hash(Trace.open(made)) == content_hash(Trace.open(kept))

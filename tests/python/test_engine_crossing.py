@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import bimodal, table2
+from small_traces import bimodal, event_array
 
 from heapfit import _engine
-from heapfit.comparison.trial import replay_trace, runs_from_file, runs_in, serves_from
+from heapfit.comparison.trial import replay_trace, runs_from_file, runs_in
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -19,21 +19,13 @@ from heapfit.trace.stored import Trace
 RESIZE, FREE = 3, 4
 
 
-def events_of(rows: list[tuple[int, int, int]]) -> _engine.EventArray:
-    """Events from (op, object, size)."""
-    ops, objects, sizes = zip(*rows, strict=True)
-    events = _engine.EventArray()
-    events.append(np.array(ops, "u1"), np.array(objects, "u4"), np.array(sizes, "u8"))
-    return events
-
-
 @pytest.fixture
 def trace(tmp_path: Path) -> Trace:
     return open_any(bimodal(tmp_path / "bimodal.heap"), ImportOptions(), tmp_path)
 
 
 def test_columns_become_16_bytes_an_event() -> None:
-    events = events_of([(0, 0, 8), (FREE, 0, 0)])
+    events = event_array([(0, 0, 8), (FREE, 0, 0)])
     assert (len(events), events.nbytes) == (2, 32)
 
 
@@ -138,7 +130,7 @@ def test_blocks_in_pieces_replay_like_any_other() -> None:
     block_0, block_1, block_2 = 0, 1, 2
     scattered = [(0, block_0, 64), (0, block_1, 64 * 3), (0, block_2, 64), (FREE, block_0, 0)]
     grown = (RESIZE, block_2, 64 * 5)  # in partitions 4, 0, 5, 6 and 7: of no use to one run
-    assert replay.feed(events_of([*scattered, grown]))
+    assert replay.feed(event_array([*scattered, grown]))
     result = replay.result()
     assert (result.refusals, result.payload_bytes, result.external_peak) == (0, 0, 0)
 
@@ -146,7 +138,7 @@ def test_blocks_in_pieces_replay_like_any_other() -> None:
 def test_a_shared_plan_outlives_the_python_object_it_came_from() -> None:
     plan = _engine.Plan("budgeted", {}, [], _engine.Plan("tlsf"))
     replay = _engine.Replay(plan, 4096)
-    assert replay.feed(events_of([(0, 0, 100), (FREE, 0, 0)]))
+    assert replay.feed(event_array([(0, 0, 100), (FREE, 0, 0)]))
 
 
 def test_a_replay_and_its_series_come_as_numbers_and_arrays(trace: Trace) -> None:
@@ -171,39 +163,6 @@ def test_a_trace_runs_from_its_file_where_it_runs_in_memory(trace: Trace) -> Non
         assert runs == runs_in(plan, trace.events(), region)
     assert runs
     assert not runs_from_file(trace, plan, 64)
-
-
-@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored", "segregated_fit"])
-def test_what_one_replay_proves_of_larger_regions_holds_in_each(
-    trace: Trace, allocator: str
-) -> None:
-    events = trace.events()
-    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
-    r_safe = trial.scan().r_safe
-    assert r_safe is not None
-    tried = range(r_safe // 2 // 8 * 8, 2 * r_safe, max(r_safe // 40 // 8 * 8, 8))
-    proven = [region for region in tried if serves_from(trial, region)[0]]
-    assert all(trial.run(region).runs for region in tried if proven and region >= proven[0])
-    assert bool(proven) == (allocator != "segregated_fit")  # which tells nothing
-    assert not proven or proven[0] >= r_safe
-    assert serves_from(trial, r_safe)[1] <= len(events)
-
-
-@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored"])
-def test_a_forked_trial_tells_what_a_replay_of_each_region_does(
-    trace: Trace, allocator: str
-) -> None:
-    events = trace.events()
-    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
-    r_safe = trial.scan().r_safe
-    assert r_safe is not None
-    forked, known = _engine.ForkedTrial(trial), 0
-    for region in range(r_safe * 5 // 4 // 8 * 8, r_safe // 2, -max(r_safe // 100 // 8 * 8, 8)):
-        told, alone = forked.run(region), trial.run(region)
-        assert (told.runs, told.events) == (alone.runs, alone.events)
-        assert (told.footprint, told.reach) == (alone.footprint, alone.reach)
-        known += told.known
-    assert (known > 10 * len(events)) == (allocator == "tlsf")
 
 
 def test_the_first_refusal_is_told(trace: Trace) -> None:
@@ -239,17 +198,6 @@ def test_the_search_reports_whole_progress(trace: Trace) -> None:
     assert told[-1][0] == told[-1][1]
 
 
-def test_every_size_is_tried_where_that_is_asked_for(trace: Trace) -> None:
-    trial = _engine.Trial(_engine.Plan("segregated_fit"), trace.events())
-    some, whole = trial.scan(), trial.scan(every_size=True)
-    assert (np.diff(whole.sizes) == 8).all()
-    assert whole.events_left == 0
-    assert abs(whole.events - some.events - some.events_left) < 0.05 * whole.events
-    assert some.r_safe is not None
-    handed_on = trial.scan(also=some.r_safe - 8)  # which fails
-    assert handed_on.r_safe == some.r_safe
-
-
 def test_the_search_needs_no_lock_of_the_caller(trace: Trace) -> None:
     """Another Python thread runs while the search does, and the answer is that of one thread."""
     plan, events = _engine.Plan("tlsf"), trace.events()
@@ -276,26 +224,8 @@ def test_an_exception_of_the_callback_stops_the_search(trace: Trace) -> None:
 
 def test_no_region_is_none_not_zero() -> None:
     plan = _engine.Plan("class_pools", {}, [(8, 1, True)])
-    search = _engine.Trial(plan, events_of([(0, 0, 9)])).scan()
+    search = _engine.Trial(plan, event_array([(0, 0, 9)])).scan()
     assert (search.r_min, search.r_safe, search.searched) == (None, None, False)
-
-
-def test_a_profile_counts_what_numpy_counts(trace: Trace) -> None:
-    shares: list[float] = []
-    profile = profile_trace(trace, lambda _step, share: shares.append(share))
-    columns = list(trace.batches(("op", "object", "size")))
-    ops = np.concatenate([batch["op"] for batch in columns])
-    sizes = np.concatenate([batch["size"] for batch in columns])
-    assert profile.operations.tolist() == np.bincount(ops, minlength=5).tolist()
-    distinct, counts = np.unique(sizes[ops < 3], return_counts=True)
-    assert profile.sizes.tolist() == distinct.tolist()
-    assert profile.allocations.tolist() == counts.tolist()
-    assert profile.u_max == profile.live_highest.max()
-    assert profile.live_blocks_max >= profile.peaks.max()
-    assert profile.lifetimes.sum() == profile.operations[4]
-    assert profile.never_freed == profile.operations[0] - profile.operations[4]
-    assert shares[0] == 0.0
-    assert shares[-1] == 1.0
 
 
 def test_the_series_of_a_size_peaks_at_its_peak(trace: Trace) -> None:
@@ -310,27 +240,6 @@ def test_the_series_of_a_size_peaks_at_its_peak(trace: Trace) -> None:
 def test_a_size_cannot_be_followed_twice() -> None:
     with pytest.raises(HeapfitError, match="series: the size 40 is given twice"):
         _engine.SizeSeries([40, 40])
-
-
-def test_greedy_budgets_are_exact_and_in_the_order_of_the_sizes(tmp_path: Path) -> None:
-    trace = open_any(table2(tmp_path / "t2.heap"), ImportOptions(), tmp_path)
-    events = trace.events()
-    sizes = [2952, 1978, 1040, 528]
-    forwards = _engine.greedy_budgets(events, sizes, 8)
-    assert forwards == _engine.greedy_budgets(events, sizes[::-1], 8)[::-1]
-    assert all(0 < count <= 10 for count in forwards)
-
-
-def test_pool_peaks_follow_the_rule_of_the_allocator(trace: Trace) -> None:
-    events = trace.events()
-    pools = [(40, True), (1500, True)]
-    by_class = _engine.pool_peaks(events, pools, 8, "class_pools")
-    by_budget = _engine.pool_peaks(events, pools, 8, "budgeted")
-    assert by_class.shared_requests == 0
-    assert by_budget.shared_requests > 0
-    assert by_class.counts[1] > by_budget.counts[1]
-    with pytest.raises(HeapfitError, match="'tlsf' has no pools"):
-        _engine.pool_peaks(events, pools, 8, "tlsf")
 
 
 def test_tags_for_other_than_all_events_are_refused(trace: Trace) -> None:

@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from small_traces import event_array
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
@@ -80,10 +80,7 @@ def drawn(seed: int) -> tuple[_engine.EventArray, int]:
             rows.append((ALLOC, born, live[born]))
             born += 1
         u_max = max(u_max, sum(live.values()))
-    ops, objects, asked = zip(*rows, strict=True)
-    events = _engine.EventArray()
-    events.append(np.array(ops, "u1"), np.array(objects, "u4"), np.array(asked, "u8"))
-    return events, u_max
+    return event_array(rows), u_max
 
 
 def printed(plan: Plan, events: _engine.EventArray, u_max: int) -> Row:

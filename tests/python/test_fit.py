@@ -1,22 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """`heapfit fit` from end to end on small made-up traces."""
 
+import os
+import random
 import re
 import shutil
+import sys
+from dataclasses import replace
+from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
-from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
+from events import cut
+from small_traces import bimodal, diverse, fit_json, heapfit, heapfit_json, load_lines, table2, tiny
 
+import heapfit as heapfit_package
+from grid import ALL
 from heapfit import _engine
+from heapfit.checks.check import check_recordings
+from heapfit.checks.system_run import place_requests
+from heapfit.comparison.heap_map import subjects_of
+from heapfit.comparison.verdict import select_row
+from heapfit.design.effort import MEANING, Effort
+from heapfit.design.front.offers import MOST_MEMORY
+from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
+from heapfit.fitting.assessment import suggest_next_recordings
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
+from heapfit.fitting.verify.placements import find_first_difference
 from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
-from heapfit.plan.plan_file import load_plan
-from heapfit.results.heap.fit import write_report
+from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.progress import ignore_progress
+from heapfit.results.heap.fit import case_from_fit, render_fit, write_report
+from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -344,3 +365,283 @@ def test_a_source_is_not_replaced_by_its_own_trace(quick):
     with pytest.raises(HeapfitError, match=r"small.parquet: is the file to import"):
         fit([source], folder)
     assert contents(folder) == {source: before}
+
+
+# ---- a finer alignment
+
+
+def slots(sizes: list[int]) -> list[str]:
+    """Blocks of these sizes in turn taken and given back at random, some 60 KiB at most."""
+    draw, live, born = random.Random(1), [], 0
+    lines = list[str]()
+    for _ in range(4000):
+        if live and draw.random() < len(live) / 3000:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+        else:
+            lines.append(f"a {born} {draw.choice(sizes)}")
+            live.append(born)
+            born += 1
+    return lines
+
+
+@pytest.mark.parametrize(
+    ("sizes", "saves"), [([12, 13, 20, 21, 26, 36, 44], True), ([16, 24, 64], False)]
+)
+def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
+    loaded = load_lines(tmp_path / "slots.heap", slots(sizes))
+    options = FitOptions()
+    choice = choose([loaded], ["slots"], options=options)
+    ways, events = suggest_next_recordings(choice, options, ignore_progress)
+    told = [way for way in ways if "--alignment" in way]
+    plan, winner = choice.winner.plan, choice.winner
+    assert winner.r_safe is not None
+    finer = _engine.Plan(plan.allocator, plan.scalars | {"alignment": 4})
+    search = _engine.Trial(finer, choice.shown.events_for(plan)).scan()
+    assert search.r_safe is not None
+    saved = 1 - search.r_safe / winner.r_safe
+    assert (saved >= 0.005) == saves
+    expected = f"--alignment 4 saves {100 * saved:.1f} % if no block needs 8"
+    assert told == ([expected] if saves else [])
+    assert saves or 0 < events <= len(choice.shown.events)
+
+
+# ---- one plan with every effort
+
+ROOT = Path(__file__).parents[2]
+# Of the first 600 events quick names another plan than standard of the second, long of the third.
+SHORT = (
+    "second-runs/traces/device-1",
+    "recordings/traces/gateway-loop32-1",
+    "recordings/traces/routes32-1",
+)
+SHORT_EVENTS = 600
+
+sys.path.insert(0, str(ROOT / "bench"))
+
+
+def short(source, folder):
+    whole = Trace.open(ROOT / f"examples/{source}.parquet")
+    return cut(whole, SHORT_EVENTS, folder / "short.parquet")
+
+
+def named(row):
+    return row.name, row.r_safe, row.heap_size.region
+
+
+def choose_by_memory(trace, effort):
+    options = FitOptions(effort=effort, prefer=Preference.RAM)
+    return choose([load_trace(trace)], ["a"], options=options)
+
+
+def test_what_is_searched_further_is_never_named():
+    trace = Trace.open(ROOT / "examples/recordings/traces/m4-1.parquet")
+    options = FitOptions(allocators=("tlsf", "first_fit", "segregated_fit"))
+    choice = choose([load_trace(trace)], ["a"], options=options)
+    assert any(row.is_searched_further for row in choice.comparison.rows)
+    assert not choice.winner.is_searched_further
+    assert not select_row(choice.comparison).is_searched_further
+
+
+@pytest.mark.parametrize("source", SHORT)
+def test_three_efforts_have_one_best_each(source, tmp_path):
+    trace = short(source, tmp_path)
+    found = [choose_by_memory(trace, effort) for effort in Effort]
+    quick, standard, long = (one.comparison for one in found)
+    assert quick.work.plans == quick.work.every_size == 0
+    assert quick.work.events < standard.work.events < long.work.events
+    assert not any(row.is_searched_further for row in long.rows)
+    assert {row.name for row in quick.rows} <= {row.name for row in standard.rows}
+    sizes = [one.winner.heap_size.region for one in found]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
+    trace = short(SHORT[2], tmp_path)
+    named = heapfit_package.fit(trace, effort="quick").found.comparison
+    assert named.work.plans == 0
+    with pytest.raises(HeapfitError, match="effort='longer': no such effort"):
+        heapfit_package.fit(trace, effort="longer")
+
+
+def test_plans_print_it(tmp_path):
+    trace = str(short(SHORT[2], tmp_path).path)
+    for effort in (Effort.QUICK, Effort.LONG):
+        least = ("--effort", effort, "--prefer", "ram")
+        asked = (*least, "-o", f"fit-{effort}", "--plans", "plans")
+        fitted = fit_json(trace, *asked, folder=tmp_path)
+        plans = fitted["plans"]
+        assert plans["effort"] == effort
+        assert plans["least"]["region"] == fitted["answer"]["region"]
+        alone = f"alone-{effort}"
+        done = heapfit("fit", trace, *least, "-o", alone, folder=tmp_path)
+        assert f"et the heap to {plans['least']['region']:,} B" in done.stdout
+        lines = [line.strip() for line in done.stdout.splitlines()]
+        assert [line for line in MEANING.values() if line in lines] == [MEANING[effort]]
+        assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_an_effort_that_there_is_not_is_refused(tmp_path):
+    done = heapfit("fit", "a.parquet", "--effort", "longer", folder=tmp_path)
+    assert done.returncode == 2
+    assert "long" in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+# ---- a heap that is kept
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("kept")
+    bimodal(made / "run.heap", events=600)
+    for name in ("heap_4", "lwip-mem"):
+        fit([made / "run.heap"], made / name, FitOptions(now=name))
+    return made
+
+
+@pytest.mark.parametrize("name", ["heap_4", "lwip-mem"])
+def test_the_plan_of_a_kept_heap_holds_its_recording(folder, name):
+    plan = load_plan(folder / name / "plan.toml")
+    assert plan.heap == plan.name == name
+    assert plan.margin is not None
+    assert plan.region > plan.r_safe
+    assert not (folder / name / "code").exists()
+    trace = Trace.open(folder / name / "run.parquet")
+    assert check_recordings([trace], plan).holds
+    assert not check_recordings([trace], replace(plan, region=plan.r_safe * 2 // 3)).holds
+
+
+def test_the_command_line_holds_and_compares_it(folder):
+    assert heapfit("check", "run.heap", "--plan", "heap_4/plan.toml", folder=folder).returncode == 0
+    done = heapfit("compare", "run.heap", "--plan", "heap_4/plan.toml", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "heap_4^" in done.stdout
+    assert "bytes of heap_4 are enough." in done.stdout
+
+
+def test_the_answer_says_what_a_kept_heap_takes_beside_its_setting(folder):
+    done = heapfit("fit", "run.heap", "--now", "lwip-mem", "-o", "shown", folder=folder)
+    region, screen = load_plan(folder / "shown/plan.toml").region, " ".join(done.stdout.split())
+    assert f"set MEM_SIZE to {region:,} B" in screen
+    assert "; the heap takes 16 B beside it." in screen
+    assert f"lwIP mem_malloc # {region + 16:,} " in screen
+
+
+def test_generate_says_that_there_is_nothing_to_write(folder, tmp_path):
+    plan = load_plan(folder / "heap_4" / "plan.toml")
+    done = heapfit("generate", "heap_4/plan.toml", folder=folder)
+    line = (
+        f"heap_4 is the system's own heap: set configTOTAL_HEAP_SIZE to {plan.region:,}; "
+        "there is no code to write"
+    )
+    assert (done.returncode, done.stdout) == (0, f"heap_4/plan.toml: {line}.\n")
+    assert not (folder / "heap_4" / "code").exists()
+    with pytest.raises(HeapfitError, match="there is no code to write"):
+        generate(plan, tmp_path / "code")
+
+
+def test_a_plan_that_places_otherwise_than_its_heap_is_rejected(folder, tmp_path):
+    plan = load_plan(folder / "heap_4" / "plan.toml")
+    scalars = {**plan.plan.scalars, "header_size": 12}
+    save_plan(tmp_path / "edited.toml", replace(plan, plan=replace(plan.plan, scalars=scalars)))
+    trace = Trace.open(folder / "heap_4" / "run.parquet")
+    with pytest.raises(HeapfitError, match="does not place blocks as heap_4 does"):
+        check_recordings([trace], load_plan(tmp_path / "edited.toml"))
+
+
+def test_a_kept_allocator_of_ours_is_a_plan_to_generate(folder):
+    fitted = fit([folder / "run.heap"], folder / "ours", FitOptions(now="tlsf"))
+    assert fitted.answer.is_kept
+    plan = load_plan(folder / "ours" / "plan.toml")
+    assert (plan.heap, plan.plan.allocator) == ("", "tlsf")
+    assert check_recordings([Trace.open(fitted.trace.path)], plan).holds
+    assert generate(plan, folder / "tlsf-code")
+
+
+@pytest.mark.parametrize("name", ["heap_4", "lwip-mem"])
+def test_a_boards_blocks_are_compared_with_those_of_the_kept_heap(folder, name):
+    plan = load_plan(folder / name / "plan.toml")
+    trace = Trace.open(folder / name / "run.parquet")
+    placed = place_requests(trace, plan, 8)
+    addresses = placed.place() + np.uint32(0x20000000)
+    assert find_first_difference(trace, plan, addresses) is None
+    addresses[7] += 8
+    assert find_first_difference(trace, plan, addresses) == placed.asked.asked_at[7]
+
+
+def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):
+    found = fit([folder / "run.heap"], folder / "paths", FitOptions(now="heap_4"))
+    assert found.paths.plan == Path(folder / "paths" / "plan.toml")
+    assert found.paths.code is None
+    assert found.plan_file == load_plan(found.paths.plan)
+
+
+def test_the_runs_and_the_page_of_a_kept_heap_are_about_that_heap(tmp_path):
+    sources = [bimodal(tmp_path / f"run-{i}.heap", events=200 + 200 * i, seed=i) for i in (1, 2)]
+    fitted = fit(sources, tmp_path / "out", FitOptions(now="heap_4"))
+    assert fitted.answer.is_kept and fitted.today is not None
+    needs = [pair.now for pair in fitted.today.pairs]
+    assert [run.r_safe for run in fitted.runs] == needs
+    assert fitted.largest.r_safe == max(needs) == fitted.answer.size.r_safe
+    shown = load_trace(fitted.searched, 8)
+    case = case_from_fit(fitted, shown)
+    assert case.winner.heap == fitted.answer.heap
+    assert case.winner.r_safe == fitted.shown.r_safe
+    assert case.comparison.rows[0] is case.winner
+    assert [one.name for one in subjects_of(case)] == [fitted.winner.name, "FreeRTOS heap_4"]
+    page = unescape(render_fit(fitted, shown))
+    assert "<p>heap_4 is the system's own heap: no code is written for it." in page
+
+
+@pytest.mark.parametrize("is_written", [False, True])
+def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
+    source = bimodal(tmp_path / "run.heap", events=600)
+    options = FitOptions(now="heap_4", allocators=("budgeted",), pools=True, code=is_written)
+    fitted = fit([source], tmp_path / "out", options)
+    assert fitted.answer.is_kept
+    assert fitted.winner.is_cut_to_trace
+    warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
+    assert len(warned) == is_written
+
+
+def test_only_the_heap_that_a_program_has_is_kept_for_time_at_a_quarter_more_memory(tmp_path):
+    run = tiny(tmp_path / "run.heap")
+    quick = fit([run], tmp_path / "quick", FitOptions(prefer=Preference.TIME))
+    own = fit([run], tmp_path / "own", FitOptions(prefer=Preference.TIME, now="heap_4"))
+    least = min(row.heap_size.region for row in quick.comparison.rows if row.heap_size)
+    assert own.answer.is_kept
+    assert own.answer.size.region > MOST_MEMORY * least
+    assert not quick.answer.is_kept
+    assert quick.answer.size.region <= MOST_MEMORY * least
+
+
+# ---- `settings` says what `fit --now` says
+CORPUS = os.environ.get("HEAPFIT_CORPUS")
+HEAPS = {"freertos": "heap_4", "lwip": "lwip-mem", "zephyr": "sys_heap"}
+OWN = [f"{ROOT}/examples/second-runs/traces/device-{i}.parquet" for i in (1, 2)]
+FIRMWARE = [
+    ("lwip", [f"{CORPUS}/firmware/lwip-httpd-{i}.parquet" for i in (1, 2, 3, 4)]),
+    ("zephyr", [f"{CORPUS}/firmware/zephyr-kmalloc-{i}.parquet" for i in (1, 2)]),
+    ("zephyr", [f"{CORPUS}/firmware/zephyr-listener-{i}.parquet" for i in (1, 2)]),
+    ("freertos", [f"{CORPUS}/rtos/gateway-{i}.heap.gz" for i in (1, 2, 3, 4)]),
+]
+GROUPS = [(system, OWN) for system in HEAPS] + (FIRMWARE if CORPUS else [])
+RUNS = [
+    (system, [one]) for system, files in GROUPS for one in (files if ALL else files[:1])
+] + GROUPS
+QUICK = {"effort": Effort.QUICK}  # which decide what the fitted heap is, not this one
+
+
+def name(value):
+    return value if isinstance(value, str) else f"{len(value)}-{Path(value[0]).name}"
+
+
+@pytest.mark.parametrize(("system", "files"), RUNS, ids=name)
+def test_settings_print_the_number_of_fit(system, files, tmp_path):
+    paths = [*map(Path, files)]
+    today = fit(paths, tmp_path, FitOptions(now=HEAPS[system], **QUICK)).today
+    size = today.costs[0].size
+    found = settings_for(system, paths, SettingsOptions())
+    assert found.settings[-1].value == today.heap.set_to(size.region)
+    assert found.memory == size.region
+    assert f"of margin ({size.margin:g} %)" in found.settings[-1].why

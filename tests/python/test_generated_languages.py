@@ -213,7 +213,7 @@ def rooms_of(number: int, allocator: str) -> tuple[float, ...]:
     return (TOO_LITTLE if (number + ALLOCATORS.index(allocator)) % 2 else ENOUGH,)
 
 
-@pytest.mark.parametrize(("name", "allocator"), thin(7, TRACES, ALLOCATORS))
+@pytest.mark.parametrize(("name", "allocator"), thin(14, TRACES, ALLOCATORS))
 def test_generated_c_places_every_block_as_the_engine_does(
     name: str, allocator: str, tmp_path: Path
 ) -> None:

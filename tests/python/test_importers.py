@@ -8,17 +8,21 @@ import gzip
 import lzma
 import os
 import threading
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from captures import ethernet, ipv4, pcap
+from hypothesis import given
+from hypothesis import strategies as st
 from own_process import run_alone
 
 from heapfit.errors import HeapfitError
 from heapfit.importers import FORMATS, ImportOptions, import_file, open_any, stream
 from heapfit.importers.formats import format_of
 from heapfit.importers.stream import ByteStream
+from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace
 
 OPTIONS = ImportOptions()
@@ -337,3 +341,36 @@ def test_a_bomb_is_refused_64_mib_above_the_cap_in_little_memory(tmp_path):
     assert "decompression bomb" in ran.told
     assert 10 << 20 < ran.most_memory < 256 << 20
     assert [path.name for path in tmp_path.iterdir()] == ["bomb.gz"]
+
+
+# ---- names of outputs
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        ("data/lwip32-ram-b.heap.gz", "lwip32-ram-b"),
+        ("own.nsec.pcap", "own.nsec"),
+        ("a b.parquet", "a_b"),
+        (".heap.gz", "trace"),
+        ("...", "trace"),
+        ("-rf.csv", "rf"),
+        ("dir/..pcap", "trace"),
+        ("x" * 300 + ".rep", "x" * 64),
+    ],
+)
+def test_a_name_is_the_files_without_its_endings(file: str, name: str) -> None:
+    assert source_name(Path(file)) == name
+
+
+@given(st.text(min_size=1).filter(lambda text: "\0" not in text))
+def test_any_name_is_one_plain_part_of_a_path(text: str) -> None:
+    name = source_name(Path(text))
+    assert Path(name).name == name
+    assert name.isascii()
+    assert name[0] not in ".-"
+
+
+def test_equal_names_are_numbered() -> None:
+    sources = [Path("a/x.pcap"), Path("b/x.heap.gz"), Path("x-2.rep"), Path("x.csv")]
+    assert distinct_source_names(sources) == ["x", "x-2", "x-2-2", "x-3"]

@@ -1,30 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is learned of placement: never worse than the layouts as they are, bounded, and seeded."""
 
+import random
+import threading
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import design_whole, heapfit_json
+from small_traces import design_whole, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.design.placement import remembered
 from heapfit.design.placement.class_lifetimes import (
+    CLASSES,
     class_lifetimes,
     classes_of_sizes,
     size_class_bits,
 )
-from heapfit.design.placement.learned import (
-    PlacedLayout,
-    Placement,
-    guesses,
-    learn_placement,
-)
+from heapfit.design.placement.learned import PlacedLayout, Placement, guesses, learn_placement
+from heapfit.design.placement.remembered import TrialCache
 from heapfit.design.placement.sized_plans import learn_sized_ends
+from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
+    STACKS,
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
@@ -32,23 +34,20 @@ from heapfit.design.placement.tailored_plans import (
     make_tailored_candidates,
 )
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.importers import ImportOptions, open_any
+from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan, Pool
+from heapfit.sweep.lookahead import Ahead, with_following
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EVENTS = 2_000_000
 PLAIN = Plan("tailored", {"alignment": 8})
-
-
-def load_file(path: Path, lines: list[str], alignment: int = 8) -> LoadedTrace:
-    path.write_text("\n".join(["# pointer_bits 32", *lines]) + "\n")
-    return load_trace(open_any(path, ImportOptions(), path.parent), alignment)
 
 
 def phase_shift(count: int = 400) -> list[str]:
@@ -60,7 +59,7 @@ def phase_shift(count: int = 400) -> list[str]:
 
 @pytest.fixture(scope="module")
 def shifted(tmp_path_factory) -> LoadedTrace:
-    return load_file(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
+    return load_lines(tmp_path_factory.mktemp("shift") / "shift.heap", phase_shift())
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +100,7 @@ def test_the_class_alone_decides_the_end_that_a_request_is_cut_from(
     tmp_path: Path, layout: Plan
 ) -> None:
     for size in (1, 24, 120, 128, 159, 160, 5000):
-        loaded = load_file(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
+        loaded = load_lines(tmp_path / "one.heap", [f"a 0 {size}", "a 1 64"])
         own = 1 << int(classes_of_sizes(np.array([size]), layout)[0])
         low, high, all_but = (_replayed(loaded, layout, bits) for bits in (0, own, ~own % 2**64))
         assert len({low, high, all_but}) == 3, size
@@ -115,11 +114,12 @@ def _replayed(loaded: LoadedTrace, layout: Plan, high: int) -> int:
 
 def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
     lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
-    found = class_lifetimes(blocks_of(load_file(tmp_path / "t.heap", lines)), PLAIN)
-    assert found.classes == (2, 5)
-    assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
-    assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
-    assert found.live_share == (0.0, 1.0)
+    classes, figures = class_lifetimes(blocks_of(load_lines(tmp_path / "t.heap", lines)), PLAIN)
+    assert classes == (2, 5)
+    life, age_at_peak, live_share = figures
+    assert life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
+    assert age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
+    assert live_share == (0.0, 1.0)
 
 
 def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
@@ -183,15 +183,15 @@ def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedT
 
 
 def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:
-    found = class_lifetimes(blocks_of(shifted), PLAIN)
-    assert found.classes == (8, 23, 24)
-    shortest = min(zip(found.life, found.classes, strict=True))[1]
-    assert 1 << shortest in set(guesses(found))
-    assert all(0 < high < 1 << 64 for high in guesses(found))
+    classes, figures = class_lifetimes(blocks_of(shifted), PLAIN)
+    assert classes == (8, 23, 24)
+    shortest = min(zip(figures[0], classes, strict=True))[1]
+    assert 1 << shortest in set(guesses(classes, figures))
+    assert all(0 < high < 1 << 64 for high in guesses(classes, figures))
 
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
-    loaded = load_file(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
+    loaded = load_lines(tmp_path / "grows.heap", [f"a {i} {100 + i % 7}" for i in range(300)])
     found = {one.name: one for one in make_tailored_candidates(loaded)}
     for name in (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS):
         left_out = found[name]
@@ -207,7 +207,7 @@ def nibbled(kept: int) -> list[str]:
 
 
 def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> None:
-    loaded = load_file(tmp_path / "nibbled.heap", nibbled(100))
+    loaded = load_lines(tmp_path / "nibbled.heap", nibbled(100))
     found = {one.name: one for one in make_tailored_candidates(loaded)}
     limited = found[HOLE_LIMIT]
     assert isinstance(limited, Candidate)
@@ -218,7 +218,7 @@ def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> Non
 def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> None:
     """Two points of U_max: the one block for which the hole has no room any more."""
     lines = ["a 0 1000", "a 1 64", "f 0", "a 2 64", *(f"a {i} 1000" for i in range(3, 52))]
-    loaded = load_file(tmp_path / "t.heap", lines)
+    loaded = load_lines(tmp_path / "t.heap", lines)
     limited = Plan("tailored", {"alignment": 8, "hole_limit": 8})
     assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
     found = {one.name: one for one in make_tailored_candidates(loaded)}
@@ -247,7 +247,8 @@ def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
     traces = [
-        load_file(tmp_path / f"shift{count}.heap", phase_shift(count)).trace for count in (150, 200)
+        load_lines(tmp_path / f"shift{count}.heap", phase_shift(count)).trace
+        for count in (150, 200)
     ]
     rows = {row.name: row for row in design_whole(traces).rows}
     assert "tailored" not in rows  # far off
@@ -263,7 +264,7 @@ def test_sizes_that_peak_together_have_zones_and_others_have_not(tmp_path: Path)
     zones = {
         name: next(
             one
-            for one in make_tailored_candidates(load_file(tmp_path / f"{name}.heap", lines))
+            for one in make_tailored_candidates(load_lines(tmp_path / f"{name}.heap", lines))
             if one.name == STATIC_ZONES
         )
         for name, lines in (("together", together), ("apart", apart))
@@ -284,3 +285,292 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
+
+
+# ---- trials that are remembered
+
+
+def phases(seed: int) -> list[str]:
+    """Each phase asks for sizes that none asked for before, resized now and then."""
+    draw, live, born = random.Random(seed), [], 0
+    lines = list[str]()
+    for phase in range(1, 9):
+        sizes = [draw.randrange(1, 12 * phase * phase) for _ in range(4)]
+        for _ in range(150):
+            choice = draw.random()
+            if live and choice < len(live) / 120:
+                lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+            elif live and choice < 0.2:
+                lines.append(f"r {draw.choice(live)} {draw.choice(sizes)}")
+            else:
+                lines.append(f"a {born} {draw.choice(sizes)}")
+                live.append(born)
+                born += 1
+    return lines
+
+
+@pytest.fixture(scope="module", params=[1, 2])
+def loaded(request, tmp_path_factory) -> LoadedTrace:
+    return load_lines(tmp_path_factory.mktemp("phases") / "phases.heap", phases(request.param))
+
+
+LAYOUTS = [
+    Plan(allocator, {"alignment": alignment, **more})
+    for alignment in (4, 8, 16)
+    for allocator, more in (
+        ("tailored", {}),
+        ("tailored", {"hole_limit": 4}),
+        ("tailored", {"layout": 1}),
+        ("tailored", {"layout": 2}),
+        ("tailored", {"index": 1}),
+        ("sized", {}),
+    )
+    if not (alignment == 4 and more.get("layout") == 2)
+]
+
+
+def with_ends(layout: Plan, high: int) -> Plan:
+    words = {"ends": 2, "high_0": high & 0xFFFFFFFF, "high_1": high >> 32}
+    return Plan(layout.allocator, layout.scalars | words)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+def test_what_is_known_of_a_plan_is_what_its_replay_tells(loaded, layout):
+    remembered, draw = TrialCache(loaded), random.Random(1)
+    u_max, known, high = loaded.profile.u_max, 0, 0
+    for _ in range(300):
+        high ^= 1 << draw.randrange(CLASSES)
+        plan = with_ends(layout, high) if draw.random() < 0.9 else layout
+        region = round(u_max * draw.choice([0.9, 1.05, 1.15, 1.3])) // 8 * 8
+        told = remembered.run(plan, region)
+        alone = _engine.Trial(plan.engine(), loaded.events).run(region)
+        assert (told.runs, told.is_region) == (alone.runs, alone.is_region)
+        assert (told.reach, told.events) == (alone.reach, alone.events)
+        known += told.known > 0
+    assert 20 < known < 280
+
+
+# ---- what is begun ahead
+
+
+@pytest.fixture
+def two():
+    ahead = Ahead(2)
+    yield ahead
+    ahead.close()
+
+
+def never():
+    raise AssertionError("done when it was asked for")
+
+
+def test_what_is_expected_is_begun_and_done_once(two):
+    begun = threading.Event()
+    two.expect({"a": lambda: begun.set() or 1, "b": lambda: 2})
+    assert begun.wait(60)
+    assert (two.result("a", never), two.result("b", never)) == (1, 2)
+    assert two.result("a", lambda: 3) == 3  # it was asked for once
+
+
+def test_what_is_no_longer_expected_is_not_begun(two):
+    may_end, done = threading.Event(), []
+    waiting = {name: lambda: may_end.wait(60) for name in "ab"}  # both threads
+    two.expect({**waiting, "c": lambda: done.append("c")})
+    two.expect({**waiting, "d": lambda: done.append("d")})
+    may_end.set()
+    two.result("d", never)
+    assert done == ["d"]
+
+
+def test_an_error_is_raised_where_its_result_is_asked_for(two):
+    def fails():
+        raise ValueError("a")
+
+    two.expect({"a": fails, "b": lambda: 2})
+    assert two.result("b", never) == 2
+    with pytest.raises(ValueError, match="a"):
+        two.result("a", never)
+
+
+def test_one_thread_begins_nothing():
+    alone = Ahead(1)
+    assert alone.following == 0
+    alone.expect({"a": never})
+    assert alone.result("a", lambda: 1) == 1
+    alone.close()
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_each_item_comes_with_those_that_follow(count):
+    found = list(with_following(range(10), count))
+    assert found == [list(range(i, min(i + count + 1, 10))) for i in range(10)]
+
+
+@pytest.mark.parametrize("name", ["phases_x16:limit=10", "zg_time:phase=500", "djgpp_test"])
+@pytest.mark.parametrize("alignment", [4, 8])
+def test_any_number_of_threads_learns_the_same(tmp_path, monkeypatch, name, alignment):
+    monkeypatch.setattr(remembered, "_WORTH_THREADS", 0)
+    spec = parse_workload(f"{name}{',' if ':' in name else ':'}events=4000", seed=3)
+    loaded = load_trace(generate_workload(spec, tmp_path / "w.parquet"), alignment)
+    tried = list(layouts(alignment).values())
+    events = 300 * len(loaded.events)
+    first, *others = (
+        learn_placement(replace(loaded, threads=threads), tried, events) for threads in (1, 2, 5)
+    )
+    assert first is not None
+    assert others == [first, first]  # with the plans tried and the events replayed
+    assert first.climbed.region < first.plain.region
+    assert _engine.Trial(first.climbed.plan.engine(), loaded.events).run(first.climbed.region).runs
+
+
+# ---- stacks before `tailored`
+WORK = 5_000_000
+
+
+def stored(folder: Path, name: str, lines: list[str]) -> Trace:
+    return load_lines(folder / f"{name}.heap", lines).trace
+
+
+def session(seed: int, small: int = 800, large: int = 12) -> list[str]:
+    """Blocks of 8 B, for which `tailored` has marks, among others of all sizes; all come and go. At
+    last a block of 3,000 B, the peak, and another in its place."""
+    draw = random.Random(seed)
+    live: dict[bool, list[int]] = {True: [], False: []}
+    lines = []
+    for born in range(1500):
+        is_small = draw.random() < 0.6
+        kind = live[is_small]
+        if len(kind) == (small if is_small else large):
+            lines.append(f"f {kind.pop(draw.randrange(len(kind)))}")
+        lines.append(f"a {born} {8 if is_small else draw.randrange(100, 300)}")
+        kind.append(born)
+    freed = [f"f {one}" for one in (1500, *live[False][:6])]
+    return [*lines, "a 1500 3000", *freed, "a 1501 2500"]
+
+
+def joined(folder: Path, runs: list[Trace]) -> LoadedTrace:
+    loaded = load_trace(join_traces(folder / "joined.parquet", runs))
+    return replace(loaded, runs=tuple(map(load_trace, runs)))
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory) -> list[Trace]:
+    folder: Path = tmp_path_factory.mktemp("runs")
+    return [stored(folder, f"run{seed}", session(seed)) for seed in (1, 2, 5)]
+
+
+@pytest.fixture(scope="module")
+def joined_runs(runs: list[Trace], tmp_path_factory) -> LoadedTrace:
+    return joined(tmp_path_factory.mktemp("joined"), runs)
+
+
+def placed(plan: Plan, loaded: LoadedTrace) -> PlacedLayout:
+    """The plan in the least region that serves."""
+    region = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
+    assert region is not None
+    return PlacedLayout(plan, 0, region)
+
+
+def stacks_of(loaded: LoadedTrace) -> Candidate | NotApplicable:
+    return next(one for one in make_tailored_candidates(loaded) if one.name == STACKS)
+
+
+def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path: Path) -> None:
+    many = [f"a {i} 64" for i in range(20)]
+    full = [*(f"a {i} 13" for i in range(20, 30)), "f 0", "f 1", "a 30 130"]  # 18 are live then
+    first = stored(tmp_path, "first", [*many, *full])
+    second = stored(tmp_path, "second", [*many, "a 20 16", "a 21 200"])
+    assert common_stacks([load_trace(first), load_trace(second)], 8) == [
+        Pool(64, 18, True),
+        Pool(16, 1, True),
+    ]
+    assert common_stacks([load_trace(second)], 8)[0] == Pool(64, 20, True)
+
+
+def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
+    first = stored(tmp_path, "first", ["a 0 64", "a 1 40"])
+    second = stored(tmp_path, "second", ["a 0 64", "a 1 48"])
+    assert common_stacks([load_trace(first), load_trace(second)], 8) == [Pool(64, 1, True)]
+
+
+def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
+    placed = PlacedLayout(with_stacks(PLAIN, [Pool(64, 2, True), Pool(16, 3, True)]), 1 << 40, 0)
+    assert [pool.size for pool in placed.plan.pools] == [16, 64]
+    assert placed.plan.shared == PlacedLayout(PLAIN, 1 << 40, 0).plan
+    assert with_stacks(PLAIN, []) == PLAIN
+
+
+def test_stacks_spare_small_blocks_their_marks(joined_runs: LoadedTrace) -> None:
+    found = stacks_of(joined_runs)
+    assert isinstance(found, Candidate)
+    assert "learned from 3 runs" in found.reason
+    assert 8 in [pool.size for pool in found.plan.pools]
+    assert len(found.plan.pools) <= MOST_STACKS
+    assert found.plan.shared is not None
+    assert found.plan.shared.allocator == "tailored"
+
+
+def test_a_stack_that_saves_nothing_is_not_kept(joined_runs: LoadedTrace) -> None:
+    found, replayed = learn_stacks(joined_runs, placed(PLAIN, joined_runs), WORK)
+    assert 0 < replayed < WORK
+    assert Pool(3000, 1, True) in common_stacks(joined_runs.runs, 8)
+    assert found.plan.pools
+    assert 3000 not in [pool.size for pool in found.plan.pools]
+    for pool in found.plan.pools:
+        fewer = [one for one in found.plan.pools if one != pool]
+        assert placed(with_stacks(PLAIN, fewer), joined_runs).region > found.region
+
+
+def test_one_run_does_not_tell_what_another_needs(joined_runs: LoadedTrace) -> None:
+    left_out = stacks_of(replace(joined_runs, runs=()))
+    assert isinstance(left_out, NotApplicable)
+    assert left_out.why.startswith("a single run")
+
+
+def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Path) -> None:
+    small = stored(tmp_path, "small", session(4, 50, 20))
+    left_out = stacks_of(joined(tmp_path, [runs[0], small]))
+    assert isinstance(left_out, NotApplicable)
+    assert "times the least, above 1.3" in left_out.why
+
+
+def test_a_seed_gives_the_same_stacks_again(joined_runs: LoadedTrace) -> None:
+    start = placed(PLAIN, joined_runs)
+    assert learn_stacks(joined_runs, start, WORK) == learn_stacks(joined_runs, start, WORK)
+
+
+def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
+    rows = {row.name: row for row in design_whole(runs).rows}
+    stacks, plain = rows[STACKS], rows["tailored_pairs"]
+    assert stacks.unseen_r_safe is not None
+    assert plain.unseen_r_safe is not None
+    assert stacks.unseen_r_safe < 0.97 * plain.unseen_r_safe
+
+
+def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) -> None:
+    rows = {row.name: row for row in design_whole(runs[:2]).rows}
+    stacks = rows[STACKS]
+    (before,) = [row for row in rows.values() if f"U_max over {row.name} " in stacks.reason]
+    assert stacks.unseen == before.unseen
+    assert stacks.r_safe is not None
+    assert before.r_safe is not None
+    assert stacks.r_safe < before.r_safe
+
+
+def test_fit_tells_what_stacks_save_or_why_there_are_none(
+    runs: list[Trace], tmp_path: Path
+) -> None:
+    paths = [str(run.path) for run in runs]
+    several = heapfit("fit", *paths, "--plans", "all", folder=tmp_path)
+    assert "tailored_stacks.toml\n  saves " in several.stdout
+    one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
+    assert "tailored_stacks skipped: a single run" in one.stdout
+
+
+def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(tmp_path: Path) -> None:
+    """Of 25 sizes with 100 blocks each but one, that one goes, though its blocks are not least."""
+    counts = {8 * i: 1 if i == 10 else 100 for i in range(1, 26)}  # 80 B; of 8 B there are 800
+    sizes = [size for size, count in counts.items() for _ in range(count)]
+    run = stored(tmp_path, "many", [f"a {i} {size}" for i, size in enumerate(sizes)])
+    stacked = {pool.size for pool in common_stacks([load_trace(run)], 8)}
+    assert set(counts) - stacked == {80}

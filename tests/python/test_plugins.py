@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allocators of others: built, measured by the rules of ours, and told by `heapfit compare`."""
 
+import csv
 import json
 import os
+import random
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,8 +15,21 @@ import pytest
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.plugin import INCLUDE, Plugin, build, measure, plugin_of, plugins_of
-from heapfit.plugin.faults import EXTREMES, NO_HARM, NOT_RUN
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plugin import (
+    INCLUDE,
+    Built,
+    Plugin,
+    PluginRow,
+    build,
+    measure,
+    plugin_of,
+    plugins_of,
+    running,
+)
+from heapfit.plugin.building import host_objects
+from heapfit.plugin.faults import EXTREMES, FAULT_NAMES, NO_HARM, NOT_RUN
+from heapfit.plugin.running import start_process
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
@@ -70,7 +86,7 @@ def test_variables_count_in_the_region_and_are_told(tmp_path: Path) -> None:
     )
     built = build(plugin_of(tmp_path / "big.c"), tmp_path / "built")
 
-    assert {one.name: one.size for one in built.statics} == {"table": 1000, "end": 4, "next": 4}
+    assert dict(built.statics) == {"table": 1000, "end": 4, "next": 4}
     assert built.statics_bytes >= 1008
 
 
@@ -267,3 +283,411 @@ def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
     assert row.is_sized and row.loads is None
     assert row.statics_bytes == 48
     assert 1.08 < (row.over_u_max or 0) < 1.09
+
+
+# ---- confinement
+
+FAULTY = Path(__file__).parent / "plugins/faulty.c"
+HEAD = f"""#define _GNU_SOURCE
+#define FAULT NONE
+#define plugin_init sound_init
+#include "{FAULTY}"
+#undef plugin_init
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+extern volatile uint32_t *told; /* the host's answer, host/answer.h */
+static char flood[1 << 16];
+static char victim[] = VICTIM;
+static inline void leave_file(void) {{ close(open(TRACE, O_CREAT | O_WRONLY, 0600)); }}
+"""
+# What init does, and the fault that it is; VICTIM is a file that exists, TRACE one that does not.
+WAYS = {
+    '__asm__ volatile("int $0x80" :: "a"(15), "b"(victim), "c"(0777) : "memory")': "system call",
+    "syscall(0x40000000 | SYS_chmod, victim, 0777)": "system call",  # by the numbers of x32
+    "syscall(0x40000000 | SYS_exit, 7)": "system call",
+    "leave_file()": "system call",
+    "chmod(victim, 0777)": "system call",
+    "socket(AF_INET, SOCK_STREAM, 0)": "system call",
+    "socket(AF_UNIX, SOCK_DGRAM, 0)": "system call",
+    "sendto(1, flood, 9, 0, 0, 0)": "system call",
+    'write(1, "1 1 1 1 1 1 1 1 1 0 0 0\\n", 24)': "system call",
+    "for (;;) write(2, flood, sizeof flood)": "system call",
+    "for (;;) read(0, flood, 1)": "system call",
+    "if (fork() == 0) { leave_file(); _exit(0); }": "system call",
+    'execl("/bin/touch", "touch", TRACE, (char *)0)': "system call",
+    "kill(getppid(), SIGKILL)": "system call",
+    "syscall(SYS_kill, 0, SIGSTOP)": "system call",
+    "syscall(SYS_rt_sigqueueinfo, 1, SIGTERM, flood)": "system call",
+    "raise(SIGSTOP)": "system call",
+    "signal(SIGSEGV, SIG_IGN)": "system call",
+    "syscall(SYS_rt_sigreturn)": "system call",  # which would set the mask of signals
+    "ptrace(PTRACE_TRACEME, 0, 0, 0)": "system call",
+    """{ struct iovec one = {(void *)TRACE, 1};
+        process_vm_writev(1, &one, 1, &one, 1, 0); }""": "system call",
+    'open("/proc/self/mem", O_RDWR)': "system call",
+    "prctl(PR_SET_SECCOMP, 0, 0, 0, 0)": "system call",
+    "for (;;) mmap(0, 1 << 30, 3, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)": "system call",
+    "for (size_t end = 0;; end += 1 << 30) syscall(SYS_brk, end)": "system call",
+    "for (;;) *(volatile char *)malloc(1 << 20) = 1": "other memory",
+    "for (volatile char *at = flood;; at--) *at = 1": "crash",
+    "for (int i = 0; i < 18; i++) told[i] = ~0u": "crash",
+    "syscall(SYS_exit, 7)": "abort",
+    'for (;;) __asm__ volatile("")': "endless loop",
+    "for (;;) told[2]++": "endless loop",  # the events that are done
+}
+# From 32 bits into a segment of 64, where 90 is chmod.
+GATE = """__asm__ volatile("lcall $0x33, $1f\\n jmp 2f\\n1: syscall\\n lret\\n2:"
+    :: "a"(90), "D"(victim), "S"(0777) : "memory", "ecx")"""
+# What would run before the child is confined, and what is found of it.
+EARLY_CODE = "void __attribute__((used)) early(void) { leave_file(); }\n"
+KEPT = """extern volatile char kept[];
+static void __attribute__((constructor)) keep(void) { kept[0] = kept[1]; }
+"""
+
+
+def early_list(section: str) -> str:
+    return f'__asm__(".section {section},\\"aw\\"\\n kept: .quad early\\n .previous");'
+
+
+EARLY = {
+    EARLY_CODE + '__asm__(".section .init,\\"ax\\"\\n call early\\n .previous");': "has .init, ",
+    EARLY_CODE + KEPT + early_list(".ctors.9"): "has .ctors.9, ",
+    EARLY_CODE + KEPT + early_list('\\".init_array. 1\\"'): "has .init_array. 1 ",
+    "static void real(void) {}\n"
+    "static void (*resolve(void))(void) { leave_file(); return real; }\n"
+    'void chosen(void) __attribute__((ifunc("resolve")));\n'
+    "static void __attribute__((constructor)) calls(void) { chosen(); }": "has an IFUNC resolver, ",
+}
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    return host_objects(64, tmp_path_factory.mktemp("host"))
+
+
+def plugin(code: str, folder: Path, bits: int = 64) -> Plugin:
+    source, victim = folder / "escape.c", folder / "victim"
+    victim.touch(0o600)
+    names = f'#define VICTIM "{victim}"\n#define TRACE "{folder / "trace"}"\n'
+    source.write_text(names + HEAD + code)
+    return Plugin("escape", (source,), bits, ())
+
+
+def with_ways(ways: list[str]) -> str:
+    """A plug-in that goes the way of this number in a region of so many bytes above 4,096."""
+    cases = "\n".join(f"case {4096 + i}: {way}; break;" for i, way in enumerate(ways))
+    return (
+        "void *plugin_init(void *region, size_t size, size_t alignment) {\n"
+        f"switch (size) {{ {cases} }}\n return sound_init(region, size, alignment); }}"
+    )
+
+
+def faults_of(built: Built, folder: Path, count: int) -> list[str]:
+    """The fault of each way, all of one process, which is sound at the end."""
+    (folder / "events").touch()
+    with start_process(built.program, folder / "events", 8) as process:
+        found = [process.ask("places", 4096 + i)[1] for i in range(count + 1)]
+    assert found[-1] is None
+    return ["" if fault is None else fault.name for fault in found[:-1]]
+
+
+def assert_no_trace(folder: Path) -> None:
+    assert not (folder / "trace").exists()
+    assert (folder / "victim").stat().st_mode & 0o777 == 0o600
+
+
+def test_every_way_out_ends_the_child_and_leaves_nothing(
+    tmp_path: Path, host: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "REPLAY", 1)
+    built = build(plugin(with_ways(list(WAYS)), tmp_path), tmp_path / "built", host)
+
+    found = faults_of(built, tmp_path, len(WAYS))
+
+    assert dict(zip(WAYS, found, strict=True)) == WAYS
+    assert_no_trace(tmp_path)
+
+
+def test_a_call_from_a_segment_of_64_bits_ends_a_child_of_32(tmp_path: Path) -> None:
+    built = build(plugin(with_ways([GATE]), tmp_path, 32), tmp_path / "built")
+
+    assert faults_of(built, tmp_path, 1) == ["system call"]
+    assert_no_trace(tmp_path)
+
+
+@pytest.mark.parametrize(("code", "why"), EARLY.items(), ids=EARLY.values())
+def test_code_that_would_run_before_the_child_is_refused(
+    code: str, why: str, tmp_path: Path, host: list[Path]
+) -> None:
+    with pytest.raises(HeapfitError, match=why):
+        build(plugin(with_ways([]) + code, tmp_path), tmp_path / "built", host)
+
+    assert_no_trace(tmp_path)
+
+
+def test_a_destructor_does_not_run_in_the_host(tmp_path: Path, host: list[Path]) -> None:
+    code = "static void __attribute__((destructor)) escape(void) { leave_file(); }"
+    built = build(plugin(with_ways([]) + code, tmp_path), tmp_path / "built", host)
+    (tmp_path / "events").touch()
+
+    done = subprocess.run(
+        [built.program, tmp_path / "events", "8", "1"],
+        input="places 4096\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 2
+    assert_no_trace(tmp_path)
+
+
+def test_a_ready_object_that_a_linker_would_interpret_is_refused(
+    tmp_path: Path, host: list[Path]
+) -> None:
+    source = plugin(with_ways([]), tmp_path).sources[0]
+    slim, script = tmp_path / "slim.o", tmp_path / "script.o"
+    words = ["gcc", "-flto", f"-I{INCLUDE}", "-c", str(source), "-o", str(slim)]
+    subprocess.run(words, check=True)
+    script.write_text("INPUT(escape.o)\n")
+
+    for ready, why in ((slim, r"has \.gnu\.lto_"), (script, "file format not recognized")):
+        with pytest.raises(HeapfitError, match=why):
+            build(Plugin("ready", (ready,), 64), tmp_path / "built", host)
+
+
+def test_variables_have_a_limit_whatever_their_section(tmp_path: Path, host: list[Path]) -> None:
+    def code(size: int) -> str:
+        asm = f'__asm__(".section mine,\\"aw\\",@nobits\\n kept: .zero {size}\\n .previous");'
+        return with_ways([]) + KEPT + asm
+
+    small = build(plugin(code(1000), tmp_path), tmp_path / "built", host)
+    with pytest.raises(HeapfitError, match=r"has 536,\d+,\d+ B of variables"):
+        build(plugin(code(1 << 29), tmp_path), tmp_path / "built", host)
+
+    assert small.statics_bytes == 1000
+
+
+# ---- the examples
+PAGE = ROOT / "docs/plugins.md"
+MOST_ADAPTER_LINES = 26  # of a crate's, in rustfmt's layout with its licence
+
+
+# Rust's library for 32 bits installs from no Debian package, so what tests build is for 64.
+@pytest.mark.parametrize(("name", "bits"), [("bump.c", 32), ("buddy", 64)])
+def test_an_example_is_sound_and_serves(name: str, bits: int, tmp_path: Path) -> None:
+    row = measure(build(plugin_of(ROOT / "examples/plugins" / name, bits), tmp_path), ECHO)
+
+    assert row.faults == ()
+    assert row.r_min is not None
+    assert 1.4 < (row.over_u_max or 0) < 1.6
+    assert row.misuse["double free"] == "overlap"
+    assert row.misuse["write after free"] == "crash"
+
+
+def test_the_broken_example_is_told_as_the_page_has_it() -> None:
+    words = ("compare", "examples/sqlite/sqlite.parquet", "tlsf")
+    done = run_heapfit(
+        *words, "--plugin", "examples/plugins/broken.c", folder=ROOT, environment=os.environ
+    )
+
+    told = PAGE.read_text().partition("What `examples/plugins/broken.c` gets")[2]
+    shown = [line[4:] for line in told.splitlines() if line.startswith("    broken")]
+    assert done.returncode == 3
+    assert len(shown) == 1
+    assert shown[0] in done.stdout.splitlines()
+
+
+# Clone, installation and all recordings are part of `make test-long`.
+ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
+SOME = ("bison-1", "routes32-1", "terms32-1")
+
+
+def link_examples(folder: Path) -> None:
+    """The example folders that the page's commands name, with some of the recordings."""
+    (folder / "recordings/traces").mkdir(parents=True)
+    for name in ("plugins", "sqlite"):
+        (folder / name).symlink_to(ROOT / "examples" / name)
+    for name in SOME:
+        trace = f"recordings/traces/{name}.parquet"
+        (folder / trace).symlink_to(ROOT / "examples" / trace)
+
+
+def test_at_most_ten_commands_lead_from_a_clone_to_a_row_in_the_league(tmp_path: Path) -> None:
+    (block,) = re.findall(r"^```bash\n(.*?)^```$", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    commands = block.replace("\\\n", " ").splitlines()
+    assert len(commands) <= 10
+    assert commands[0].split()[:2] == ["git", "clone"]
+    if ALL:
+        commands = [one.replace("URL", str(ROOT)) for one in commands]
+        folder = tmp_path / "heapfit"
+    else:
+        link_examples(tmp_path / "examples")
+        for name in ("bench", "target"):
+            (tmp_path / name).symlink_to(ROOT / name)
+        commands = [one for one in commands if "examples/" in one]
+        folder = tmp_path
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", "\n".join(["set -eu", *commands])],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": programs, "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    with (folder / "out/league.csv").open() as lines:
+        rows = list(csv.DictReader(lines))
+    found = {row["entrant"]: row for row in rows if row["recording"] == "bison-1"}
+    assert set(found) == {"tlsf", "bump", "buddy", "broken"}
+    assert found["broken"]["faults"] == "overlap"
+    assert int(found["buddy"]["r_safe"]) > int(found["tlsf"]["r_safe"])
+    recordings = {row["recording"] for row in rows}
+    assert len(recordings) > 30 if ALL else recordings == set(SOME)
+
+
+def test_the_page_explains_each_fault() -> None:
+    table = PAGE.read_text().partition("## Faults")[2]
+    assert [name for name in FAULT_NAMES if name not in table] == []
+
+
+def test_adapters_of_crates_are_short() -> None:
+    adapters = (ROOT / "bench/crates").glob("*/lib.rs")
+    lines = {path.parent.name: len(path.read_text().splitlines()) for path in adapters}
+    assert len(lines) == 4
+    assert {name: count for name, count in lines.items() if count > MOST_ADAPTER_LINES} == {}
+
+
+# ---- faults
+
+SOURCE = Path(__file__).parent / "plugins/faulty.c"
+PLANTED = {
+    "OVERLAP": "overlap",
+    "MISALIGNED": "misaligned",
+    "OUTSIDE": "outside the region",
+    "TOO_SMALL": "too small",
+    "HEADER_IN_PAYLOAD": "header in payload",
+    "RESIZE_LOSES": "resize loses content",
+    "NEVER_REUSED": "freed memory never reused",
+    "NULL_CHANGES": "NULL changes a block",
+    "ALIGNMENT_IGNORED": "alignment ignored",
+    "MALLOC": "other memory",
+    "ENDLESS": "endless loop",
+    "ABORTS": "abort",
+    "CRASH": "crash",
+    "SLEEPS": "system call",
+    "OVERFLOWS": "impossible served",
+}
+
+# What a constructor does, and the fault that it is told as.
+HOSTILE = {
+    'for (;;) __asm__ volatile("")': "endless loop",
+    "raise(SIGSTOP)": "system call",
+}
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """300 requests of all kinds."""
+    draw = random.Random(1)
+    lines = ["# heap-events 1", "# pointer_bits 32"]
+    live: list[int] = []
+    for number in range(300):
+        size = draw.randrange(1, 300)
+        lines.append(f"m {number} {size} 64" if number % 7 == 0 else f"a {number} {size}")
+        live.append(number)
+        if number % 3 == 0:
+            lines.append(f"r {draw.choice(live)} {draw.randrange(1, 500)}")
+        if len(live) > 40:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+    folder = tmp_path_factory.mktemp("trace")
+    (folder / "all.txt").write_text("\n".join(lines) + "\n")
+    return open_any(folder / "all.txt", ImportOptions(), folder)
+
+
+@pytest.fixture(scope="module")
+def faulty_host(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The program that all of them are linked into."""
+    return host_objects(32, tmp_path_factory.mktemp("host"))
+
+
+def measured(fault: str, host: list[Path], trace: Trace, folder: Path) -> PluginRow:
+    plugin = Plugin(fault, (SOURCE,), 32, (f"-DFAULT={fault}",))
+    return measure(build(plugin, folder, host), trace)
+
+
+def test_a_sound_allocator_has_no_fault_and_a_region(
+    faulty_host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    row = measured("NONE", faulty_host, trace, tmp_path)
+
+    assert row.faults == ()
+    assert row.r_safe is not None and row.r_safe > row.u_max
+
+
+@pytest.mark.parametrize(("fault", "name"), PLANTED.items())
+def test_a_planted_fault_is_found_by_its_name(
+    fault: str, name: str, faulty_host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    row = measured(fault, faulty_host, trace, tmp_path)
+
+    assert name in FAULT_NAMES
+    assert {one.name for one in row.faults} == {name}
+
+
+def test_every_name_of_a_fault_is_planted() -> None:
+    assert set(PLANTED.values()) == set(FAULT_NAMES)
+
+
+@pytest.mark.parametrize(("attack", "name"), HOSTILE.items())
+def test_a_hostile_constructor_is_contained_and_named(
+    attack: str, name: str, faulty_host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    plugin = Plugin("hostile", (SOURCE.parent / "hostile.c",), 32, (f"-DHOSTILE={attack}",))
+    row = measure(build(plugin, tmp_path, faulty_host), trace)
+
+    assert {fault.name for fault in row.faults} == {name}
+    assert row.r_safe is None
+
+
+def test_constructors_run_in_their_order_before_init(
+    faulty_host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    source = tmp_path / "ordered.c"
+    source.write_text(
+        f'''#define FAULT NONE
+        #include "{SOURCE}"
+        static int order;
+        __attribute__((constructor(102))) static void second(void) {{ order = order * 10 + 2; }}
+        __attribute__((constructor(101))) static void first(void) {{ order = order * 10 + 1; }}
+        __attribute__((constructor)) static void last(void) {{ if (order != 12) abort(); }}'''
+    )
+    row = measure(
+        build(Plugin("ordered", (source,), 32, ()), tmp_path / "built", faulty_host), trace
+    )
+
+    assert row.faults == () and row.r_safe is not None
+
+
+def test_a_process_that_does_not_start_in_time_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sleeper = tmp_path / "sleeper"
+    sleeper.write_text("#!/bin/sh\nwhile :; do :; done\n")
+    sleeper.chmod(0o700)
+    monkeypatch.setattr(running, "START", 1)
+    with (
+        pytest.raises(HeapfitError, match="its process does not start"),
+        running.start_process(sleeper, tmp_path / "events", 8),
+    ):
+        pass

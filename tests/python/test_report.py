@@ -1,27 +1,66 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report: complete in itself, inert whatever names it shows, and true to the fit."""
+"""Pages: complete in themselves, inert whatever names they show, true to what was found."""
 
 import base64
 import hashlib
 import io
+import json
+import random
 import re
 import zipfile
+import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from page_reader import Page
-from small_traces import bimodal, diverse, table2
+from small_traces import bimodal, design_whole, diverse, table2
 
 from heapfit import _engine
-from heapfit.comparison.case import ReportCase
+from heapfit.checks.check import CheckOptions, check_recordings
+from heapfit.checks.shown import read_shown
+from heapfit.comparison.case import ReportCase, case_of_matrix, case_of_several, make_case
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.heap_map import (
+    REGIONS,
+    FailedRequest,
+    HeapMap,
+    map_of,
+    map_recordings,
+    measure_case,
+    measure_peak_use,
+    subject_from_heap,
+    subjects_of,
+)
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
+from heapfit.comparison.trial import least_size
+from heapfit.comparison.verdict import select_row
+from heapfit.design.budgets.choice import STANDARD_BUDGETS
+from heapfit.design.plan_files import designs_of
+from heapfit.design.plan_options import PlanOptions
+from heapfit.design.portfolio import comparison_portfolio
+from heapfit.design.space import portfolio_of
 from heapfit.fitting.fit import fit
+from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, file_name, load_plan
+from heapfit.plan.quantities import format_share
+from heapfit.results.heap.check import check_page
 from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
+from heapfit.results.html import write
 from heapfit.results.live_blocks import live_blocks
+from heapfit.results.matrix import comparison_page
 from heapfit.results.number_text import printable
+from heapfit.results.packed_map import pack_map
+from heapfit.results.plans import plans_page
+from heapfit.results.plans_of_several import several_plans_page
+from heapfit.results.sections.peak import find_holders
+from heapfit.results.sections.risk import risk_section
 from heapfit.results.sections.size_charts import (
     LABEL_HEIGHT,
     LABEL_WIDTH,
@@ -29,7 +68,10 @@ from heapfit.results.sections.size_charts import (
     place_labels,
     size_chart,
 )
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.profile import profile_trace
+from heapfit.trace.stored import Trace
+from heapfit.workloads.synthetic import parse_workload
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -344,3 +386,354 @@ def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_
     left = size.region - 400
     assert f"peak of live bytes 400 B a better heap saves at most {left} B" in text
     assert f"of the peak {size.region / 400:.3f}" in text
+
+
+# ---- pages of compare, fit and check
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.fixture(scope="module")
+def traces(folder) -> list[Trace]:
+    made = [table2(folder / f"{i}.heap", events=400, seed=i) for i in (1, 2, 3)]
+    return [open_any(one, ImportOptions(), folder) for one in made]
+
+
+def read(path: Path) -> Page:
+    page = Page(path.read_text())
+    places = page.attributes("id")
+    assert len(places) == len(set(places))
+    assert {one[1:] for one in page.attributes("href")} <= set(places)
+    assert set(page.figures) == {one for one in places if one.startswith("chart-")}
+    return page
+
+
+def told(page: Page) -> str:
+    return page.text.replace("\N{NO-BREAK SPACE}", " ")
+
+
+def rows_of(page: Page, section: str) -> list[list[str]]:
+    pairs = zip(page.sections, page.rows, strict=True)
+    return [[cell.replace("\N{NO-BREAK SPACE}", " ").strip() for cell in row]
+            for its, row in pairs if its == section]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def matrix(traces) -> Matrix:
+    sources = [("first", traces[0]), ("drawn", parse_workload("t2_w1:events=300"))]
+    return compare_traces(sources, ComparisonRequest(("tlsf", "best_fit")), comparison_portfolio)
+
+
+def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_peak(
+    matrix, traces, folder
+):
+    sources = [traces[0], parse_workload("t2_w1:events=300")]
+    case = case_of_matrix(matrix, sources, (), folder)
+    write(folder / "a.html", comparison_page(case, measure_case(case), matrix=matrix))
+    page = read(folder / "a.html")
+    table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
+    for name in matrix.names:
+        cells = [column.cell(name).over_u_max for column in matrix.columns]
+        assert table[name] == [f"{one:.3f}" for one in (*cells, matrix.mean_over_u_max(name))]
+    highest = max(matrix.columns, key=lambda one: one.comparison.u_max)
+    assert f"Below: {highest.label}, which has the largest peak" in told(page)
+    assert f"The peak: {highest.comparison.u_max:,} B live" in told(page)
+
+
+def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
+    options = PlanOptions(choice=STANDARD_BUDGETS)
+    loaded = load_trace(traces[0])
+    comparison = compare(loaded, portfolio_of(loaded, options))
+    paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
+    designs = designs_of(comparison, paths, loaded)
+    case = make_case(loaded, comparison, select_row(comparison), ())
+    write(folder / "b.html", plans_page(designs, case, measure_case(case), ""))
+    page = read(folder / "b.html")
+    files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
+    assert files == [path.name for path in designs.paths]
+    winner = next(row for row in designs.comparison.rows if not row.is_cut_to_trace)
+    assert f"{winner.name} needs {winner.r_safe:,} B for this recording" in told(page)
+
+
+def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
+    options = PlanOptions(choice=STANDARD_BUDGETS)
+    designs = design_whole(traces, options)
+    names = ["first", "second", "third"]
+    case = case_of_several(designs, traces, alignment=8, precision=options.precision, programs=())
+    write(folder / "c.html", several_plans_page(designs, names, case, measure_case(case), ""))
+    page = read(folder / "c.html")
+    chosen = select_row(designs)
+    figure = page.figures["chart-risk"]
+    dots = {one["name"]: one["whole"] for one in figure["data"]}
+    assert dots["recorded runs"] == sorted(chosen.needs)
+    if chosen.trained_on_this_trace:
+        found = [need for name, needs in dots.items() if "hold-out" in name for need in needs]
+        assert sorted(found) == sorted(chosen.unseen)
+    assert figure["layout"]["shapes"][0]["x0"] == chosen.heap_size.region
+    low, high = figure["layout"]["xaxis"]["range"]
+    assert low < min(chosen.needs) < chosen.heap_size.region < high
+    assert f"{chosen.name} needs {chosen.r_safe:,} B for all 3 runs" in told(page)
+
+
+@pytest.mark.parametrize(
+    ("needs", "region", "ends"),
+    [
+        ((95_000, 95_200, 95_400), 97_824, (94_530, 98_294)),  # beyond a gap, but set
+        ((100, 104, 110, 900), 108, (92, 118)),
+    ],
+)
+def test_the_scale_of_runs_always_shows_the_region_that_is_set(needs, region, ends):
+    (chart,) = risk_section({"runs": needs}, region, "").parts
+    assert tuple(chart.layout["xaxis"]["range"]) == ends
+
+
+@pytest.fixture(scope="module")
+def plan(traces, folder) -> PlanFile:
+    fit_heap(traces[0]).write_plans(folder / "one")
+    return load_plan(folder / "one/tlsf.toml")
+
+
+def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces, plan, folder):
+    tight = replace(plan, region=plan.r_safe - 256)
+    check = check_recordings(traces, tight, CheckOptions(measure=True))
+    write(folder / "d.html", check_page(read_shown(check, traces), traces, "heapfit check"))
+    page = read(folder / "d.html")
+    table = {
+        re.split(r" hold-out| used for", row[0])[0]: row for row in rows_of(page, "recordings")
+    }
+    for one in check.recordings:
+        row = table[one.run.name]
+        assert row[2] == f"{one.run.peak:,} B"
+        assert row[4] == f"{one.needed.r_safe:,} B"
+        assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
+    refused = [one.run for one in check.recordings if one.run.refusal]
+    assert refused, "the first needs 256 B more"
+    assert f"{refused[0].name} first at event {refused[0].refusal.event:,}" in told(page)
+    assert f"Out of memory: {refused[0].refusal.live:,} B live" in told(page)
+    assert '<div class="verdict failed">' in (folder / "d.html").read_text("utf-8")
+
+
+def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
+    """The page's own search, which halves, finds a region that runs above one that does not."""
+    loose = replace(plan, region=4 * plan.region)
+    check = check_recordings(traces[:2], loose)
+    write(folder / "e.html", check_page(read_shown(check, traces[:2]), traces[:2], "heapfit check"))
+    page = read(folder / "e.html")
+    for trace, row in zip(traces, rows_of(page, "recordings")[1:], strict=False):
+        need = int(row[4].removeprefix("at most ").removesuffix(" B").replace(",", ""))
+        trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
+        assert trial.run(need).runs
+        assert need <= loose.region
+    assert "All 2 recordings pass" in told(page)
+    assert '<div class="verdict holds">' in (folder / "e.html").read_text("utf-8")
+
+
+def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
+    older, newer = traces[:2]
+    check = check_recordings([newer], None, CheckOptions((older,)))
+    write(folder / "f.html", check_page(read_shown(check, [newer]), [newer], "heapfit check"))
+    text = (folder / "f.html").read_text("utf-8")
+    record = json.loads(re.search(r'id="map-data">(.*?)</script>', text, re.DOTALL)[1])
+    needs = [check.base.needed, check.recordings[0].needed.r_safe]
+    assert [one["own"]["region"] for one in record["heaps"]] == needs
+    assert record["height"] == max(needs)
+    page = read(folder / "f.html")
+    peaks = [profile_trace(one).u_max for one in (older, newer)]
+    growth = format_share(peaks[1] / peaks[0] - 1)
+    row = [f"{peaks[1]:,} B", growth, f"{needs[1]:,} B"]
+    assert rows_of(page, "recordings")[1][2:] == row
+    assert rows_of(page, "grew")
+
+
+def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
+    pairs, alone = [], []
+    for trace in traces[:2]:
+        loaded = load_trace(trace)
+        subject = subject_from_heap(
+            "tlsf", Heap("tlsf", Plan("tlsf", {"alignment": 8})), loaded, (65_536, 8)
+        )
+        pairs.append((loaded, subject))
+        alone.append(map_of(loaded, [subject]))
+    joint = map_recordings(pairs)
+    assert joint.events == max(one.events for one in alone)
+    for number, one in enumerate(alone):
+        offsets = joint.heaps[number].own.offsets
+        is_own = offsets < 65_536
+        assert offsets[is_own].tolist() == one.heaps[0].own.offsets.tolist()
+        assert joint.lifetimes.starts[is_own].tolist() == one.lifetimes.starts.tolist()
+        assert joint.lifetimes.sizes[is_own].tolist() == one.lifetimes.sizes.tolist()
+
+
+def test_the_least_size_that_works_is_found_by_halving():
+    for first in range(7):
+        assert least_size(lambda size, first=first: size >= 10 * first, range(10, 60, 10)) == (
+            max(10 * first, 10) if first < 6 else None
+        )
+
+
+# ---- the map
+
+
+def growing(path: Path) -> Path:
+    """Blocks that grow, shrink and are asked for with 0 bytes, recorded with times."""
+    draw, live, lines = random.Random(7), [], ["# pointer_bits: 32"]
+    for i in range(600):
+        lines.append(f"a {i} {draw.choice((0, 24, 100, 700))}")
+        live.append(i)
+        if i % 3 == 0:
+            lines.append(f"r {draw.choice(live)} {draw.choice((8, 60, 400))}")
+        if len(live) > 40:
+            lines.append(f"f {live.pop(draw.randrange(40))}")
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module", params=[table2, bimodal, growing])
+def mapped(request, tmp_path_factory) -> tuple[Fit, LoadedTrace, HeapMap]:
+    folder = tmp_path_factory.mktemp("mapped")
+    fitted = fit([request.param(folder / "made.heap")], folder / "out", FitOptions())
+    shown = load_trace(fitted.trace)
+    return fitted, shown, map_of(shown, subjects_of(case_from_fit(fitted, shown)))
+
+
+def columns_of(record: dict) -> dict[str, np.ndarray]:
+    """As map.js reads them."""
+    whole = zlib.decompress(base64.b64decode(record["packed"]))
+    columns, at = {}, 0
+    for name, count, width in record["columns"]:
+        part = np.frombuffer(whole, np.uint8, count * width, at)
+        at += count * width
+        planes = part.reshape(width, count).astype(np.uint32)
+        columns[name] = sum(planes[i] << np.uint32(8 * i) for i in range(width))
+    assert at == len(whole)
+    return columns
+
+
+def test_the_chosen_heaps_blocks_are_a_placement_of_the_whole_trace(mapped):
+    fitted, _, heap_map = mapped
+    ours = heap_map.heaps[-1]
+    assert ours.own.region == fitted.winner.replay_region
+    assert ours.own.runs
+    height = _engine.check_placement(heap_map.lifetimes, ours.own.offsets)
+    assert fitted.profile.u_max <= height <= ours.own.region
+
+
+def test_todays_blocks_are_a_placement_within_the_memory_that_its_user_sets(mapped):
+    fitted, _, heap_map = mapped
+    todays, _ = heap_map.heaps
+    assert todays.own.runs
+    assert len(todays.own.offsets) == len(heap_map.lifetimes)
+    assert int((todays.own.offsets + heap_map.lifetimes.sizes).max()) <= todays.own.region
+    if not fitted.profile.operations[3]:
+        _engine.check_placement(heap_map.lifetimes, todays.own.offsets)
+
+
+def test_both_heaps_are_replayed_in_the_same_regions_and_say_what_is_refused(mapped):
+    fitted, shown, heap_map = mapped
+    todays, ours = ([one.region for one in heap.row] for heap in heap_map.heaps)
+    assert todays == ours
+    assert len(ours) >= REGIONS
+    assert {heap.own.region for heap in heap_map.heaps} <= set(ours)
+    trial = _engine.Trial(
+        fitted.winner.plan.engine(),
+        shown.events_for(fitted.winner.plan),
+        fitted.comparison.base_alignment,
+    )
+    for one in heap_map.heaps[-1].row:
+        assert one.runs == trial.run(one.region).runs
+        if one.refused:
+            assert one.refused.event == trial.run(one.region).events
+            assert one.refused.size == shown.events.sizes()[one.refused.event]
+            assert one.refused.largest_free <= one.refused.free
+
+
+def test_what_is_packed_is_read_back(mapped):
+    _, _, heap_map = mapped
+    record = pack_map(heap_map)
+    columns = columns_of(record)
+    lifetimes = heap_map.lifetimes
+    assert np.cumsum(columns["starts"]).tolist() == lifetimes.starts.tolist()
+    assert columns["lengths"].tolist() == (lifetimes.ends - lifetimes.starts).tolist()
+    sizes = [int(label.replace(",", "")) for label in record["sizes"]["labels"]]
+    assert [sizes[one] for one in columns["sizes"]] == lifetimes.sizes.tolist()
+    for h, heap in enumerate(heap_map.heaps):
+        own = columns[f"place-{h}"]
+        assert own.tolist() == heap.own.offsets.tolist()
+        for k, one in enumerate(heap.row):
+            apart = columns[f"place-{h}-{k}"]
+            assert (own[: len(apart)] + apart).tolist() == one.offsets.tolist()
+
+
+def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(mapped):
+    _, _, heap_map = mapped
+    record = pack_map(heap_map, most=100)
+    columns = columns_of(record)
+    first, end = record["window"]
+    starts = np.cumsum(columns["starts"])
+    assert first <= heap_map.peak < end
+    assert (starts < end).all()
+    assert (starts + columns["lengths"] > first).all()
+    sizes = [int(label.replace(",", "")) for label in record["sizes"]["labels"]]
+    every = heap_map.lifetimes
+    is_told = (every.starts < end) & (every.ends > first)
+    assert [sizes[one] for one in columns["sizes"]] == every.sizes[is_told].tolist()
+    assert len(sizes) == len(set(columns["sizes"].tolist())) == len(record["sizes"]["colours"])
+    width, height = record["picture"]
+    cells = columns["picture-1"].reshape(height, width)
+    lifetimes, own = heap_map.lifetimes, heap_map.heaps[1].own
+    middle = (2 * (width // 2) + 1) * heap_map.events / (2 * width)
+    is_live = (lifetimes.starts <= middle) & (middle < lifetimes.ends)
+    begins, ends = own.offsets[is_live], (own.offsets + lifetimes.sizes)[is_live]
+    middles = [(2 * row + 1) * record["height"] / (2 * height) for row in range(height)]
+    covered = sum(((begins <= one) & (one < ends)).any() for one in middles)
+    assert np.count_nonzero(cells[:, width // 2]) == covered
+    columns_of_row, rows = record["rowPicture"]
+    assert len(columns["picture-1-0"]) == columns_of_row * rows
+
+
+def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapped):
+    _, _, heap_map = mapped
+    events = heap_map.events
+    gaps = np.full(events, 5, np.uint64)
+    gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
+    refused = replace(heap_map.heaps[0].own, refused=FailedRequest(100, 8, 0, 0, 0))
+    whole = replace(heap_map, heaps=heap_map.heaps[:1], gaps=gaps)
+    until = replace(whole, heaps=(replace(heap_map.heaps[0], own=refused),))
+    assert (pack_map(whole)["isEven"], pack_map(until)["isEven"]) == (True, False)
+
+
+def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):
+    fitted, shown, _ = mapped
+    pieces = replace(fitted.winner.plan, allocator="chained_pool")
+    case, heap = case_from_fit(fitted, shown), replace(fitted.winner.heap, plan=pieces)
+    assert subjects_of(replace(case, winner=replace(fitted.winner, heap=heap))) == ()
+
+
+def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
+    fitted, shown, heap_map = mapped
+    subjects = subjects_of(case_from_fit(fitted, shown))
+    for subject, heap in zip(subjects, heap_map.heaps, strict=True):
+        found = measure_peak_use(subject, heap_map.peak)
+        assert found.region == heap.own.region
+        parts = (found.rounding, found.holes, found.largest_free, found.control)
+        assert min(parts) >= 0
+        assert found.control > 0
+    assert measure_peak_use(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
+    is_moving = fitted.profile.operations[3] > 0  # then it holds both blocks while it copies
+    assert (
+        measure_peak_use(subjects[0], heap_map.peak).payload == fitted.profile.u_max
+    ) or is_moving
+
+
+def test_the_holders_of_the_peak_hold_all_of_it(mapped):
+    fitted, shown, _ = mapped
+    by_size = find_holders(shown, fitted.profile.u_max_event)
+    assert sum(one.bytes for one, _ in by_size) == fitted.profile.u_max
+    sites = np.arange(len(shown.events), dtype=np.uint32) % 3
+    by_site = find_holders(replace(shown, sites=sites), fitted.profile.u_max_event)
+    assert {one.name for one, _ in by_site} == {"unknown", "00000001", "00000002"}
+    assert sum(one.bytes for one, _ in by_site) == fitted.profile.u_max
+    assert all(sum(part.bytes for part in one.parts) == one.bytes for one, _ in by_site)

@@ -6,7 +6,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from small_traces import design_whole, diverse, fit_json, heapfit, heapfit_json, table2
+from small_traces import (
+    design_whole,
+    diverse,
+    fit_json,
+    heapfit,
+    heapfit_json,
+    load_lines,
+    table2,
+)
 
 from heapfit import _engine
 from heapfit.comparison.comparison import Comparison
@@ -45,9 +53,7 @@ def opened(path: Path) -> Trace:
 
 
 def trace_of(folder: Path, name: str, lines: list[str]) -> Trace:
-    path = folder / f"{name}.heap"
-    path.write_text("\n".join(["# heap-events 1", "# pointer_bits 32", *lines]) + "\n")
-    return opened(path)
+    return load_lines(folder / f"{name}.heap", lines).trace
 
 
 def blocks(count: int, size: int) -> list[str]:

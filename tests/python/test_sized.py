@@ -4,11 +4,10 @@
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
 from generated_code import STRICT, compile_objects, plan_file
 from small_scenarios import small
-from small_traces import bimodal, heapfit
+from small_traces import bimodal, event_array, heapfit
 
 from heapfit import _engine
 from heapfit.comparison.comparison import compare
@@ -63,18 +62,11 @@ def loaded(tmp_path_factory) -> LoadedTrace:
     return load_trace(open_any(bimodal(folder / "two.heap", 600), ImportOptions(), folder))
 
 
-def events_of(rows: list[tuple[int, int, int]]) -> _engine.EventArray:
-    ops, objects, sizes = zip(*rows, strict=True)
-    events = _engine.EventArray()
-    events.append(np.array(ops, np.uint8), np.array(objects, np.uint32), np.array(sizes, np.uint64))
-    return events
-
-
 def test_a_replay_hands_sizes_over() -> None:
     replay = _engine.Replay(SIZED.engine(), 24 + 200)
     a, b, c = 0, 1, 2
     made = [(0, a, 100), (0, b, 90), (FREE, a, 0), (RESIZE, b, 190), (FREE, b, 0), (0, c, 200)]
-    assert replay.feed(events_of(made))
+    assert replay.feed(event_array(made))
     result = replay.result()
     assert (result.refusals, result.footprint) == (0, 224)
 

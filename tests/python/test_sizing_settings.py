@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_sizing_demand import ALLOC, FREE, trace_of
+from test_sizing import ALLOC, FREE, trace_of
 
 from heapfit import _engine
 from heapfit.comparison.trial import replay_trace

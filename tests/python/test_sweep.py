@@ -5,10 +5,12 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from small_traces import diverse, heapfit
 from sweep_work import (
     busy_threads,
     die_at_first,
@@ -22,7 +24,13 @@ from sweep_work import (
 )
 
 from heapfit.errors import HeapfitError
+from heapfit.outputs import scratch
+from heapfit.outputs.file import stage_file
+from heapfit.progress import WeightedProgress
 from heapfit.sweep import Job, Sweep
+from heapfit.sweep.threads import map_in_threads, run_beside_body
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 def children() -> set[int]:
@@ -168,3 +176,175 @@ def test_a_function_of_the_script_itself_is_refused(tmp_path):
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
     assert "own 1: its function is one of the script itself" in done.stderr
+
+
+# ---- threads
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_results_have_the_order_of_their_items(count):
+    first_may_end = threading.Event()
+
+    def work(item):
+        if count > 1:
+            first_may_end.wait(60) if item == 0 else first_may_end.set()
+        return -item
+
+    assert list(map_in_threads(count, work, range(20))) == [-item for item in range(20)]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_after_an_error_no_more_is_begun(count):
+    begun = []
+
+    def work(item):
+        begun.append(item)
+        time.sleep(0.005)
+        if item == 3:
+            raise ValueError("three")
+        return item
+
+    found = map_in_threads(count, work, range(1000))
+    with pytest.raises(ValueError, match="three"):
+        list(found)
+    assert len(begun) < 1000
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_is_done_meanwhile_is_waited_for(count):
+    done = []
+    with run_beside_body(count, lambda: done.append("beside") or 7) as until_done:
+        assert until_done() == 7
+    assert done == ["beside"]
+
+
+def test_it_is_done_beside_the_body():
+    told = threading.Event()
+    with run_beside_body(2, told.set):
+        assert told.wait(60)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_its_error_is_raised_where_it_is_waited_for(count):
+    def fails():
+        raise ValueError("beside")
+
+    with run_beside_body(count, fails) as until_done, pytest.raises(ValueError, match="beside"):
+        until_done()
+    with (
+        pytest.raises(KeyError, match="body"),
+        run_beside_body(count, fails),
+    ):
+        raise KeyError("body")
+
+
+def test_a_fit_by_two_threads_is_the_fit_by_one(tmp_path):
+    diverse(tmp_path / "small.heap", events=3_000)
+    written = []
+    for workers in ("1", "2"):
+        done = heapfit("fit", "small.heap", "--workers", workers, "-o", "out", folder=tmp_path)
+        assert done.returncode == 0
+        page = (tmp_path / "out/report.html").read_text().replace(f"--workers {workers}", "")
+        files = sorted(path for path in (tmp_path / "out").rglob("*") if path.is_file())
+        read = [path.read_bytes() for path in files if path.suffix != ".html"]
+        written.append((page, read, done.stdout))
+    assert written[0] == written[1]
+
+
+# ---- scratch folders
+
+LEFT = """
+import os, signal, sys
+from pathlib import Path
+from heapfit.outputs.scratch import claim_folder, scratch_file
+folder, _ = claim_folder(Path(sys.argv[1]))
+(folder / "part").write_text("half")
+with scratch_file(Path(sys.argv[1])):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture(autouse=True)
+def unswept():
+    scratch.sweep_folder.cache_clear()
+
+
+def test_what_a_kill_left_goes_and_what_lives_stays(tmp_path):
+    subprocess.run([sys.executable, "-c", LEFT, tmp_path], check=False)
+    assert len(list(tmp_path.iterdir())) == 2
+    named = tmp_path / ".heapfit-abcdefgh.part.txt"
+    named.write_text("somebody's")
+    with scratch.scratch_folder(tmp_path) as living:
+        assert set(tmp_path.iterdir()) == {named, living}
+        scratch.sweep_folder.cache_clear()
+        with stage_file(tmp_path / "made") as staging:
+            staging.write_text("whole")
+            assert living.is_dir()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [named.name, "made"]
+
+
+def test_a_link_is_not_followed(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / ".heapfit-abcdefgh.part").symlink_to("theirs")
+    with scratch.scratch_folder(tmp_path):
+        assert (tmp_path / "theirs").is_dir()
+
+
+# ---- one bar
+
+
+def shares_of(foretold: dict[str, float], takes: dict[str, float]) -> list[tuple[float, float]]:
+    """Seconds and share at each of fifty reports of parts that take other times than foretold."""
+    now, told = [0.0], []
+    whole = WeightedProgress(
+        lambda _, share: told.append((now[0], share)), foretold, clock=lambda: now[0]
+    )
+    for name, seconds in takes.items():
+        report = whole.part(name)
+        for done in range(1, 51):
+            now[0] += seconds / 50
+            report(name, done / 50)
+    return told
+
+
+@pytest.mark.parametrize(
+    "takes",
+    [
+        {"now": 1, "choose": 6, "write": 3},
+        {"now": 3, "choose": 18, "write": 9},  # a machine that is slower
+        {"now": 0.5, "choose": 3, "write": 1.5},  # and one that is faster
+        {"now": 8, "choose": 24, "write": 6},  # a program with long free lists
+        {"now": 1, "choose": 4, "write": 4},
+        {"now": 1, "choose": 6},  # without what is left out
+    ],
+)
+def test_the_bar_foretells_the_end_at_a_third_and_never_stands(takes):
+    told = shares_of({"now": 1, "choose": 6, "write": 3}, takes)
+    end, shares = told[-1][0], [share for _, share in told]
+    at_a_third = max(share for when, share in told if when <= end / 3)
+    assert 1 / 1.5 <= 1 / 3 / at_a_third <= 1.5
+    assert shares == sorted(set(shares)), "it falls or stands"
+    assert shares[-1] == 1.0 or "write" not in takes
+
+
+def test_a_part_that_begins_anew_is_not_done():
+    told: list[float] = []
+    seconds = iter(range(9))
+    whole = WeightedProgress(
+        lambda _, share: told.append(share), {"a": 1, "b": 1}, lambda: next(seconds)
+    )
+    for name in ("a", "b", "a", "b"):
+        whole.part(name)(name, 1.0)
+    assert told[1] == 1.0 == told[-1]
+
+
+def test_a_part_beside_counts_by_the_seconds_that_it_delays():
+    told: list[float] = []
+    seconds = iter([0, 1, 2, 4])
+    foretold = {"search": 2, "compile": 2}
+    whole = WeightedProgress(lambda _, share: told.append(share), foretold, lambda: next(seconds))
+    compiled, searched = whole.part_beside("compile"), whole.part("search")
+    compiled("a file", 0.5)
+    searched("all", 1.0)
+    compiled("another", 1.0)
+    assert told == [0.25, pytest.approx(0.68, abs=0.01), 1.0]

@@ -4,16 +4,28 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from small_traces import heapfit
 from stored_tables import SCHEMA, freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
+from heapfit.importers import ImportOptions, import_file, open_trace
+from heapfit.trace import stored as trace
+from heapfit.trace.content import content_hash
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
+from heapfit.trace.oversized import leave_out_oversized
+from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 INFO = TraceInfo(program="echo", source="a test", pointer_bits=32, notes=("1 thing counted.",))
 ROWS = {
@@ -120,7 +132,7 @@ def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit)
 
 
 def test_small_batches_are_joined_to_row_groups(tmp_path, limit):
-    limit(_ROW_GROUP=4)
+    limit(ROW_GROUP=4)
     whole = columns()
     ones = [{name: whole[name][i : i + 1] for name in whole} for i in range(6)]
     path = write_trace(tmp_path / "t.parquet", ones, INFO).path
@@ -326,3 +338,130 @@ def test_the_densest_honest_trace_is_no_bomb(tmp_path, limit):
     trace = write_trace(tmp_path / "t.parquet", [rows | {"time": np.arange(events)}], TraceInfo())
     assert 20 < events / trace.path.stat().st_size < 100
     assert Trace.open(trace.path).info.events == events
+
+
+# ---- loaded once
+
+READ = ("op", "object", "size", "alignment", "site")
+
+
+def stored(path, sites):
+    columns = {
+        "op": np.array([ALLOC, ALIGNED, RESIZE, FREE, ALIGNED], np.uint8),
+        "object": np.array([0, 1, 0, 1, 2], np.uint32),
+        "size": np.array([24, 100, 40, 0, 8], np.uint64),
+        "alignment": np.array([0, 64, 0, 0, 4096], np.uint32),
+        "site": np.array(sites, np.uint32),
+    }
+    return write_trace(path, [columns], TraceInfo())
+
+
+@pytest.mark.parametrize("sites", [[0, 0, 0, 0, 0], [0, 7, 0, 0, 9]])
+def test_its_columns_are_those_of_the_file(tmp_path, sites):
+    trace = stored(tmp_path / "aligned.parquet", sites)
+    loaded = load_trace(trace)
+    (in_memory,), (in_file,) = loaded.batches(READ), trace.batches(READ)
+    assert {name: values.tolist() for name, values in in_memory.items()} == {
+        name: values.tolist() for name, values in in_file.items()
+    }
+    assert loaded.largest_alignment == trace.largest_alignment == 4096
+    assert loaded.content == content_hash(trace)
+    assert loaded.profile.u_max == profile_trace(trace).u_max == 140
+
+
+# ---- the page of the schema
+
+PAGE = (Path(__file__).parents[2] / "docs" / "trace-schema.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.fixture
+def example(tmp_path, monkeypatch):
+    source = tmp_path / "source"
+    source.write_text("# name echo\na 0 24\na 1 8\nr 0 40\nf 1\n")
+    import_file(source, tmp_path / "trace.parquet", ImportOptions())
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("example")
+def test_the_pyarrow_example_runs_and_finds_what_was_stored(capsys):
+    exec(EXAMPLES[0], {})
+    assert capsys.readouterr().out == "echo 2 allocations of 32 bytes\n"
+
+
+@pytest.mark.usefixtures("example")
+@pytest.mark.parametrize("example", EXAMPLES[1:])
+def test_the_examples_of_pandas_polars_and_duckdb_run(example):
+    exec(example, {})
+
+
+def test_the_page_has_the_columns_in_their_order_with_their_types():
+    table = PAGE.split("## Columns")[1].split("## Metadata")[0]
+    found = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE))
+    assert found.keys() == {*trace.COLUMNS, *trace.OPTIONAL}
+    assert found.items() >= trace.COLUMNS.items()
+
+
+def test_the_page_has_every_field_of_the_metadata():
+    table = PAGE.split("## Metadata")[1].split("## Versions")[0]
+    fields = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
+    assert fields == {"schema", *trace.TraceInfo.__dataclass_fields__}
+    assert f"schema version {trace.SCHEMA_VERSION}" in PAGE.splitlines()[1]
+
+
+# ---- requests that no heap serves
+
+FAILED = (1 << 32) - 1
+LOG = (
+    f"# pointer_bits 32\na 0 100\na 1 {FAILED} 0 1 1234abcd\nr 0 {FAILED}\n"
+    "a 2 60\nr 0 120\nf 1\na 3 7\nf 2\nf 0\n"
+)
+
+
+@pytest.fixture
+def huge(tmp_path):
+    source = tmp_path / "run.heap"
+    source.write_text(LOG)
+    return import_file(source, tmp_path / "run.parquet")
+
+
+def test_they_stay_in_the_stored_trace_and_are_left_out_of_what_is_served(huge):
+    assert huge.info.events == 9
+    with open_trace(huge) as served:
+        (batch,) = served.batches(("op", "object", "size"))
+        assert list(zip(*(batch[name].tolist() for name in batch), strict=True)) == [
+            *((0, 0, 100), (0, 1, 60), (3, 0, 120), (0, 2, 7), (4, 1, 0), (4, 0, 0)),
+        ]
+        assert served.info.notes == (
+            "Event 1 asks for 4,294,967,295 B at call site 1234abcd (-1 as a size?): left out, "
+            "since no heap below 4 GiB serves it.",
+            "Event 2 asks for 4,294,967,295 B (-1 as a size?): left out, since no heap below 4 GiB "
+            "serves it.",
+        )
+    with open_trace(huge, keep_oversized=True) as whole:
+        assert whole is huge
+
+
+def test_a_trace_without_them_is_taken_as_it_is(tmp_path):
+    source = tmp_path / "run.heap"
+    source.write_text("a 0 100\nf 0\n")
+    trace = import_file(source, tmp_path / "run.parquet")
+    assert leave_out_oversized(trace, tmp_path) is trace
+
+
+def test_more_than_three_are_counted(tmp_path):
+    source = tmp_path / "run.heap"
+    source.write_text("a 9 8\n" + "".join(f"a {i} {FAILED}\nf {i}\n" for i in range(5)))
+    with open_trace(source) as served:
+        assert served.info.events == 1
+        assert len(served.info.notes) == 4
+        assert served.info.notes[3] == "2 more requests of such sizes are left out."
+        assert np.concatenate([one["size"] for one in served.batches(["size"])]).tolist() == [8]
+
+
+@pytest.mark.parametrize("rest", [("bounds",), ("place", "--memory=a=4K", "--memory=b=4K")])
+def test_bounds_and_place_name_them(huge, rest):
+    command, *options = rest
+    done = heapfit(command, huge.path, *options, folder=huge.path.parent)
+    assert done.returncode == 0
+    assert "Event 1 asks for 4,294,967,295 B at call site 1234abcd" in " ".join(done.stderr.split())

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from heapfit import _engine
 
 NAMES = frozenset(info.name for info in _engine.allocators())
@@ -37,23 +35,3 @@ def literals_that_name(source: Path) -> Iterator[str]:
 
 def test_the_package_knows_no_allocator_by_name(root: Path) -> None:
     assert list(named_allocators(root / "python/heapfit")) == []
-
-
-@pytest.mark.parametrize(
-    ("file", "line", "places"),
-    [
-        ("design/front/axes.py", 'TABLE = {"tlsf": "first"}', 1),
-        ("bounds/worst_cases.py", 'if plan.allocator in ("tlsf", "best_fit"): pass', 2),
-        ("comparison/costs/code_table.py", 'NAME = f"tlsf:probes={2}"', 1),
-        ("design/portfolio.py", 'SHARED = "tlsf"', 0),
-        ("comparison/incumbents/heaps.py", 'RULE = "tlsf"', 0),
-        ("comparison/verdict.py", 'RULE = "tlsf"', 1),
-        ("design/front/axes.py", 'TEXT = "as tlsf does it"', 0),
-    ],
-)
-def test_a_name_is_found_where_it_must_not_stand(
-    tmp_path: Path, file: str, line: str, places: int
-) -> None:
-    (tmp_path / file).parent.mkdir(parents=True)
-    (tmp_path / file).write_text(line + "\n")
-    assert len(list(named_allocators(tmp_path))) == places

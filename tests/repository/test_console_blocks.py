@@ -142,22 +142,3 @@ def test_pages_name_just_the_commands_there_are() -> None:
         if path.name != "CHANGELOG.md"  # which tells of those there were
     }
     assert {name: unknown for name, unknown in found.items() if unknown} == {}
-
-
-@pytest.mark.parametrize(
-    "page", ["so `heapfit prove PLAN` does", '<p class="eyebrow">heapfit report']
-)
-def test_a_command_that_there_is_not_is_found(page: str) -> None:
-    assert len(unknown_commands(page)) == 1
-
-
-@pytest.mark.parametrize(
-    "page", ["```console\n$ heapfit fit x\n```\n", "    heapfit fit x\n", "    $ make\n"]
-)
-def test_a_command_that_nothing_runs_is_found(page: str) -> None:
-    assert len(misplaced("docs/a.md", page)) == 1
-
-
-def test_a_command_that_fails_is_found(folder: Path) -> None:
-    with pytest.raises(AssertionError, match="no-such"):
-        run(folder, "heapfit profile no-such.parquet")

@@ -292,16 +292,3 @@ def test_no_file_uses_a_header_that_it_only_reaches_through_others(root: Path) -
     files = [file for name in FOLDERS for file in (root / name / "src").rglob("*.[ch]")]
     found = {str(file): unnamed_sources(root, file) for file in sorted(files)}
     assert {name: headers for name, headers in found.items() if headers} == {}
-
-
-def test_a_header_that_is_only_reached_through_another_is_found(root: Path, tmp_path: Path) -> None:
-    source = tmp_path / "borrower.c"
-    source.write_text(
-        '#include "src/tiling/free_list.h"\n'
-        "uint32_t end(const hfit_heap *heap) { return load_word(heap, LINK_NEXT); }\n"
-    )
-    assert unnamed_sources(root, source) == {"src/region.h": {"load_word"}}
-
-
-def test_a_recursion_over_two_functions_is_found() -> None:
-    assert find_cycle({"a": {"b"}, "b": {"c"}, "c": {"b"}}) == ["b", "c", "b"]

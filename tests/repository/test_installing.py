@@ -6,8 +6,6 @@ import re
 import subprocess
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 INSTALL = ROOT / "scripts/install-packages"
 WAITS = "-o DPkg::Lock::Timeout="
@@ -42,22 +40,6 @@ def test_every_call_of_apt_get_waits_for_the_lock() -> None:
     assert {str(path): unwaiting_calls(path.read_text()) for path in scripts()} == {
         str(path): [] for path in scripts()
     }
-
-
-@pytest.mark.parametrize(
-    ("line", "count"),
-    [
-        ("apt-get update && apt-get install --yes git", 2),
-        ("sudo apt-get -qq \\\n    install git", 1),
-        ("apt install git", 1),
-        ('apt-get -qq "$@"', 1),
-        (f"apt-get {WAITS}600 update", 0),
-        ("# Needs: apt-get install git", 0),
-        ("command -v apt-get >/dev/null", 0),
-    ],
-)
-def test_calls_that_do_not_wait_are_found(line: str, count: int) -> None:
-    assert len(unwaiting_calls(line)) == count
 
 
 def install_beside(folder: Path, failures: int, said: str) -> subprocess.CompletedProcess[str]:

@@ -8,8 +8,6 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 # Each native layer: its folder and the layers it may include.
 NATIVE = {
     "core": ("core", {"core"}),
@@ -119,37 +117,3 @@ def test_the_package_imports_only_what_it_declares(root: Path) -> None:
         for module in imported_modules(source)
     }
     assert imported <= allowed
-
-
-@pytest.mark.parametrize(
-    ("file", "line"),
-    [
-        ("core/src/a.c", '#include "heapfit/event.hpp"'),
-        ("core/src/a.c", "#include <stdlib.h>"),
-        ("core/src/a.c", '#include "hfit/missing.h"'),
-        ("baselines/src/a.c", '#include "papers/a.h"'),
-        ("engine/src/a.cpp", '#include "module.hpp"'),
-        ("engine/src/a.cpp", "#include <nanobind/nanobind.h>"),
-        ("recorder/a.c", '#include "hfit/contract.h"'),
-    ],
-)
-def test_an_include_that_turns_back_is_found(tmp_path: Path, file: str, line: str) -> None:
-    for header in (
-        "core/include/hfit/contract.h",
-        "engine/include/heapfit/event.hpp",
-        "papers/include/papers/a.h",
-        "python/bindings/module.hpp",
-    ):
-        (tmp_path / header).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / header).touch()
-    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
-    (tmp_path / file).write_text(line + "\n")
-    assert len(list(native_violations(tmp_path))) == 1
-
-
-@pytest.mark.parametrize(
-    "line", ["import getopt", "from heapfit.cli import fit", "from .errors import HeapfitError"]
-)
-def test_an_import_that_turns_back_is_found(tmp_path: Path, line: str) -> None:
-    (tmp_path / "profile.py").write_text(line + "\n")
-    assert list(package_violations(tmp_path))

@@ -265,20 +265,6 @@ def defined_by(node: ast.stmt) -> set[str]:
     }
 
 
-def test_a_test_that_asks_by_what_it_uses_is_found() -> None:
-    source = """
-NAMES = [info.name for info in _engine.allocators()]
-def first(): return NAMES[0]
-@pytest.fixture
-def plan(): return first()
-def test_by_fixture(plan): pass
-@pytest.mark.parametrize("name", NAMES)
-def test_by_table(name): pass
-def test_alone(): pass
-"""
-    assert asking_tests(source) == {"test_by_fixture", "test_by_table"}
-
-
 @pytest.fixture
 def trace(root: Path) -> Path:
     [path] = (root / "examples/lwip-echo").glob("*.parquet")

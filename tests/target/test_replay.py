@@ -67,7 +67,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Recordings:
     ("allocator", "name"),
     [
         pair
-        for pair in thin(8, list_shipped(), recordings.names())
+        for pair in thin(16, list_shipped(), recordings.names())
         # "mixed" asks for blocks at 32 B, which equal blocks at 8 B refuse in a region of any size
         if pair != ("fixed_pool", "mixed")
     ],
@@ -144,16 +144,17 @@ def test_every_kind_of_request_equals_the_hosts_on_every_board(
     assert done.calls.total("payload", "clear") > 0
 
 
-@pytest.mark.parametrize(("ends", "is_shared"), [(1, False), (2, False), (2, True)])
-@pytest.mark.parametrize(("layout", "index"), [(0, 0), (0, 1), (1, 0), (2, 0)])
+LAYOUTS = thin(3, [(0, 0), (0, 1), (1, 0), (2, 0)], [(1, False), (2, False), (2, True)])
+
+
+@pytest.mark.parametrize(("form", "ends_of"), LAYOUTS)
 def test_every_layout_index_and_end_of_tailored_equals_the_hosts(
     workbench: Workbench,
     recorded: Recordings,
-    layout: int,
-    index: int,
-    ends: int,
-    is_shared: bool,
+    form: tuple[int, int],
+    ends_of: tuple[int, bool],
 ) -> None:
+    (layout, index), (ends, is_shared) = form, ends_of
     loaded = recorded.loaded("mixed")
     plan = Plan("tailored", {"layout": layout, "index": index, "ends": ends})
     if is_shared:
@@ -178,7 +179,7 @@ def test_a_region_too_small_is_refused_alike(workbench: Workbench, recorded: Rec
     assert done.differences == ()
 
 
-@pytest.mark.parametrize(("allocator", "safety"), thin(2, list_shipped(), [0, 2]))
+@pytest.mark.parametrize(("allocator", "safety"), thin(4, list_shipped(), [0, 2]))
 def test_every_safety_level_and_free_sized_place_alike(
     workbench: Workbench, recorded: Recordings, allocator: str, safety: int
 ) -> None:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heapfit.importers.site_names import site_places
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.stored import arrow_array
+from heapfit.trace.table_file import arrow_array
 
 Name: TypeAlias = int | str  # the largest size of a class in bytes, a call site, or a task
 

@@ -73,17 +73,13 @@ def _exchange(new: Path, folder: Path, old: Path) -> None:
 
 
 def _write_manifest(folder: Path) -> None:
-    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in _files(folder)]
+    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in list_files(folder)]
     (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def list_files(folder: Path) -> list[Path]:
     """All files below a folder, links to folders included, in order."""
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not path.is_symlink():
-            yield from _files(path)
-        else:
-            yield path
+    return sorted(one for one in folder.rglob("*") if one.is_symlink() or not one.is_dir())
 
 
 def _hash(path: Path) -> str:
@@ -97,7 +93,7 @@ def require_replaceable(folder: Path) -> None:
     if not folder.is_dir():
         return
     listed = _read_manifest(folder)
-    for path in _files(folder):
+    for path in list_files(folder):
         name = str(path.relative_to(folder))
         if name == MANIFEST or _is_built(name, is_crate=_CRATE in listed):
             continue

@@ -23,46 +23,10 @@ from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
-_ENTRIES_A_LINE = 24
-_POOL_WORDS = 8  # hfit_pool
+# The words of an hfit_pool; sizes and offsets in bytes, is_exact 1 or 0, as in C.
+_POOL = ("size", "count", "is_exact", "base", "block_size", "used_bit", "inverse", "turn")
 _POOLS_PLAN_WORDS = 14  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 2, seal
 _OPERATIONS_WORDS = 12  # hfit_operations
-
-
-@dataclass(frozen=True, slots=True)
-class PoolEntry:
-    """One hfit_pool; sizes and offsets in bytes."""
-
-    size: int
-    count: int
-    is_exact: int  # 1 or 0, as in C
-    base: int
-    block_size: int
-    used_bit: int
-    inverse: int
-    turn: int
-
-    @property
-    def end(self) -> int:
-        """Offset just behind the last block."""
-        return self.base + self.count * self.block_size
-
-
-@dataclass(frozen=True, slots=True)
-class IndexTable:
-    """One hfit_pool_index and its table, and the seal of the plan it is in."""
-
-    entries: tuple[int, ...]  # a byte each
-    own: int
-    multiplier: int
-    shift: int
-    seal: int
-
-    def lines(self) -> Iterator[Text]:
-        """The entries as lines of C."""
-        for start in range(0, len(self.entries), _ENTRIES_A_LINE):
-            row = self.entries[start : start + _ENTRIES_A_LINE]
-            yield Text(" ".join(f"{entry}," for entry in row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +39,8 @@ class PlanTable:
     alignment: int
     scalars: tuple[tuple[Text, int], ...]  # without the alignment
     takes_pools: bool
-    pools: tuple[PoolEntry, ...]
-    index: IndexTable | None
+    pools: tuple[dict[str, int], ...]  # by _POOL
+    index: _engine.PoolIndex | None  # and the seal
     shared: PlanTable | None
 
     @property
@@ -87,12 +51,13 @@ class PlanTable:
     @property
     def blocks(self) -> int:
         """The number of blocks of all pools."""
-        return sum(pool.count for pool in self.pools)
+        return sum(pool["count"] for pool in self.pools)
 
     @property
     def pools_end(self) -> int:
         """Offset just behind the last pool."""
-        return self.pools[-1].end
+        last = self.pools[-1]
+        return last["base"] + last["count"] * last["block_size"]
 
     def chain(self) -> Iterator[PlanTable]:
         """The structs of a chain, this one last and the innermost first, as C requires."""
@@ -105,8 +70,8 @@ class PlanTable:
         words = 0
         entries = 0
         for table in self.chain():
-            entries += 0 if table.index is None else len(table.index.entries)
-            words += _POOL_WORDS * len(table.pools)
+            entries += 0 if table.index is None else len(table.index.table)
+            words += len(_POOL) * len(table.pools)
             words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
             words += _OPERATIONS_WORDS if table is not self else 0
         return words * _WORD + entries
@@ -247,41 +212,26 @@ def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
 
 def plan_table_of(plan: _engine.Plan, name: Text) -> PlanTable:
     """The struct of a plan, and of the plans inside it."""
-    kinds = {tunable.name: tunable.kind for tunable in _tunables(plan.allocator)}
-    takes_pools = "pools" in kinds.values()
+    allocator = core_word(plan.allocator)
+    info = next(info for info in _engine.allocators() if info.name == allocator)
+    takes_pools = any(tunable.kind == "pools" for tunable in info.tunables)
     scalars = tuple(
-        (core_word(tunable), plan.scalars[tunable])
-        for tunable, kind in kinds.items()
-        if kind == "scalar" and tunable != "alignment"
+        (core_word(tunable.name), plan.scalars[tunable.name])
+        for tunable in info.tunables
+        if tunable.kind == "scalar" and tunable.name != "alignment"
     )
+    plain = Text(f"hfit_{allocator}_plan" if scalars else "hfit_plan")
     return PlanTable(
         name=name,
-        struct=_struct(plan.allocator, takes_pools, bool(scalars)),
-        allocator=core_word(plan.allocator),
+        struct=Text("hfit_pools_plan") if takes_pools else plain,
+        allocator=allocator,
         alignment=plan.alignment,
         scalars=scalars,
         takes_pools=takes_pools,
-        pools=tuple(PoolEntry(*row) for row in plan.pool_rows),
-        index=_index(plan),
+        pools=tuple(dict(zip(_POOL, row, strict=True)) for row in plan.pool_rows),
+        index=plan.pool_index,
         shared=None if plan.shared is None else plan_table_of(plan.shared, Text(f"{name}_shared")),
     )
-
-
-def _index(plan: _engine.Plan) -> IndexTable | None:
-    index = plan.pool_index
-    if index is None:
-        return None
-    return IndexTable(tuple(index.table), index.own, index.multiplier, index.shift, index.seal)
-
-
-def _tunables(allocator: str) -> list[_engine.Tunable]:
-    return next(info.tunables for info in _engine.allocators() if info.name == allocator)
-
-
-def _struct(allocator: str, takes_pools: bool, has_scalars: bool) -> Text:
-    if takes_pools:
-        return Text("hfit_pools_plan")
-    return Text(f"hfit_{core_word(allocator)}_plan" if has_scalars else "hfit_plan")
 
 
 def plan_figures(table: PlanTable) -> list[object]:
@@ -291,7 +241,7 @@ def plan_figures(table: PlanTable) -> list[object]:
             each.allocator,
             each.alignment,
             each.scalars,
-            [(pool.size, pool.count, pool.is_exact) for pool in each.pools],
+            [(pool["size"], pool["count"], pool["is_exact"]) for pool in each.pools],
         ]
         for each in table.chain()
     ]

@@ -25,21 +25,16 @@ static inline void assert_failed(const char *file, int line) {
 
 #define HFIT_ASSERT(statement) ((statement) ? (void)0 : assert_failed(__FILE__, __LINE__))
 
-typedef void broken_invariant(void);
+static int silent; /* cases in which nothing was told */
 
-/* The number of cases in which nothing was told, each of them by its place in the list. */
-static inline int show_all(broken_invariant *const *cases, size_t count) {
-    volatile int silent = 0;
-    for (volatile size_t i = 0; i < count; i++) {
-        if (setjmp(end_of_case) == 0) {
-            cases[i]();
-            fprintf(stderr, "case %zu breaks no invariant\n", (size_t)i);
-            silent++;
-        }
-    }
-    return silent;
-}
-
-#define SHOW_ALL(cases) show_all((cases), sizeof(cases) / sizeof(cases)[0])
+/* A case: what is broken, and statements that break it, with declarations of their own. */
+#define BREAKS(what, ...)                                                                          \
+    do {                                                                                           \
+        if (setjmp(end_of_case) == 0) {                                                            \
+            __VA_ARGS__;                                                                           \
+            fprintf(stderr, "%s: breaks no invariant\n", what);                                    \
+            silent++;                                                                              \
+        }                                                                                          \
+    } while (0)
 
 #endif

@@ -9,41 +9,15 @@ static hfit_heap *fresh(void) {
     return heap_init(region, sizeof region, &plan);
 }
 
-static void a_chunk_of_no_bytes_has_a_trie(void) {
-    (void)trie_of(&tries, 0);
-}
-
-static void a_chunk_of_no_bytes_has_turns(void) {
-    (void)turns_of(&tries, 0);
-}
-
-static void a_child_is_asked_for_in_a_ring(void) {
-    (void)trie_child(&tries, fresh(), 512, RING_NEXT, 4000);
-}
-
-static void no_chunk_is_put_into_a_trie(void) {
-    const sized_chunk none = {NO_OFFSET, 256};
-    trie_insert(&tries, fresh(), 80, &none, 4000);
-}
-
-static void a_large_chunk_has_a_bin(void) {
-    (void)bin_class(&plan, BIN_COUNT * 8);
-}
-
-static void a_chunk_of_no_bytes_has_a_bin(void) {
-    (void)bin_class(&plan, 0);
-}
-
-static void a_small_chunk_has_a_trie(void) {
-    (void)trie_class((1u << FIRST_TRIE) - 1);
-}
-
-static broken_invariant *const cases[] = {
-    a_chunk_of_no_bytes_has_a_trie, a_chunk_of_no_bytes_has_turns, a_child_is_asked_for_in_a_ring,
-    no_chunk_is_put_into_a_trie,    a_large_chunk_has_a_bin,       a_chunk_of_no_bytes_has_a_bin,
-    a_small_chunk_has_a_trie,
-};
-
 int main(void) {
-    return SHOW_ALL(cases);
+    BREAKS("a chunk of no bytes has a trie", (void)trie_of(&tries, 0));
+    BREAKS("a chunk of no bytes has turns", (void)turns_of(&tries, 0));
+    BREAKS("a child is asked for in a ring",
+           (void)trie_child(&tries, fresh(), 512, RING_NEXT, 4000));
+    BREAKS("no chunk is put into a trie", const sized_chunk none = {NO_OFFSET, 256};
+           trie_insert(&tries, fresh(), 80, &none, 4000));
+    BREAKS("a large chunk has a bin", (void)bin_class(&plan, BIN_COUNT * 8));
+    BREAKS("a chunk of no bytes has a bin", (void)bin_class(&plan, 0));
+    BREAKS("a small chunk has a trie", (void)trie_class((1u << FIRST_TRIE) - 1));
+    return silent;
 }

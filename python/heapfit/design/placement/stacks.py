@@ -92,14 +92,14 @@ class _StackSearch(PlacementSearch):
             if len(kept) == MOST_STACKS or not self._has_work():
                 break
             one = PlacedLayout(with_stacks(start.layout, [*kept, stack]), start.high, 0)
-            region = self._probe(self._trial(one.plan), best.region - self._grain)
+            region = self._probe(one.plan, best.region - self._grain)
             if region is not None:
                 kept.append(stack)
                 best = replace(one, region=region)
         if not kept:
             return start
         # A trace that resizes may do with less than one run took.
-        region = self._probe(self._trial(best.plan), best.region, is_to_be_known=True)
+        region = self._probe(best.plan, best.region, is_to_be_known=True)
         return replace(best, region=region or best.region)
 
 
@@ -108,7 +108,7 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
     common: Counter[int] | None = None
     for run in runs:
         live: Counter[int] = Counter()
-        sizes, counts = greedy_budgets.live_at_peak(run)
+        sizes, counts = run.live_at_peak()
         for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
             live[-(-size // alignment) * alignment] += count
         common = live if common is None else common & live

@@ -47,16 +47,12 @@ def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]
     >>> pool_sizes((40, 1500), 1500)[-2:]
     [(1024, False), (1500, True)]
     """
-    powers = []
-    power = SMALLEST_POWER
-    while power < largest:
-        powers.append(power)
-        power *= 2
-    if not special or special[-1] < largest:
-        powers.append(power)
+    below = (max(largest - 1, 0) // SMALLEST_POWER).bit_length()  # powers
+    count = below + (not special or special[-1] < largest)
+    powers = [SMALLEST_POWER << i for i in range(count)]
     exact = [size for size in special if size not in powers]
-    powers = powers[: MOST_POOLS - len(exact)]
-    return sorted([(size, True) for size in exact] + [(size, False) for size in powers])
+    general = powers[: MOST_POOLS - len(exact)]
+    return sorted([(size, True) for size in exact] + [(size, False) for size in general])
 
 
 def link_free_blocks(plan: Plan) -> Plan:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from heapfit.trace.chains import join_chains
 from heapfit.trace.operations import FREE, is_allocation, is_end
-from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.table_file import Columns
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:

@@ -1,0 +1,975 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a fit chooses: it survives changes of the program, has its margin, and what is preferred.
+
+Decisions are tried at their edges: a test fails if a limit is one unit off or a part is left out.
+"""
+
+import random
+import re
+import runpy
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from page_reader import Page
+from small_traces import bimodal, fit_json, heapfit, heapfit_json, load_lines
+
+from heapfit import _engine
+from heapfit import generate as heap_code
+from heapfit.comparison.change_results import ChangeResult, ChangeTest
+from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms, ChangedRuns
+from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import Requests, find_placing_events
+from heapfit.comparison.margin import (
+    TRACE_SPECIFIC,
+    HeapSize,
+    MarginBasis,
+    MarginKind,
+    heap_size,
+    is_enough,
+    largest_r_safe,
+    margin_for,
+    margin_kind,
+)
+from heapfit.comparison.pareto import dominates
+from heapfit.comparison.reopening import ChangeTrials
+from heapfit.comparison.row import rank_rows
+from heapfit.comparison.verdict import select_row
+from heapfit.design import portfolio
+from heapfit.design.front.offers import Offer, is_dominated, pick_offer, step_down
+from heapfit.design.front.preference import Preference
+from heapfit.design.space import configurations, configurations_by_name
+from heapfit.errors import HeapfitError
+from heapfit.fitting import assessment, incumbent
+from heapfit.fitting.choice import Choice
+from heapfit.fitting.choosing import choose, choose_rung
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.fitting.result import Run
+from heapfit.fitting.verify.survival import Survival
+from heapfit.forecast.horizon import (
+    FEWEST_RUNS,
+    Forecast,
+    LongerRuns,
+    Refusal,
+    expect_further_runs,
+    join_runs,
+    refuse_growth,
+)
+from heapfit.importers import ImportOptions, import_file, open_any
+from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan_file import load_plan
+from heapfit.results.parts import content_of
+from heapfit.results.screen import first_screen
+from heapfit.trace.excerpt import windows_of
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import ALLOC, FREE, RESIZE, is_allocation, is_end
+from heapfit.trace.stored import REPLAYED, Trace
+from heapfit.workloads.changes import (
+    Change,
+    Columns,
+    delay_frees,
+    double_blocks,
+    find_next_class,
+    grow_requests,
+    heaviest_sizes,
+    list_changes,
+    replace_size,
+    reverse_lasting,
+)
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+TRACES = Path(__file__).parents[2] / "examples/recordings/traces"
+# Plans that 4 B more a request break: of the first another margin, of the second another plan.
+BROKEN = ("index-1", "cmark-1")
+
+
+@cache
+def chosen(name: str) -> tuple[LoadedTrace, Choice]:
+    """A recording and what is chosen for it."""
+    loaded = load_trace(Trace.open(TRACES / f"{name}.parquet"))
+    return loaded, choose([loaded], [name], options=FitOptions())
+
+
+def program(folder: Path, seed: int) -> LoadedTrace:
+    """Blocks of 12 B that stay, and others that come and go."""
+    draw = random.Random(seed)
+    lines, live, born = list[str](), list[int](), 0
+    for i in range(600):
+        if not live or (draw.random() < 0.5 and len(live) < 40):
+            lines.append(f"a {born} {draw.choice([12, 24, 60, 100, 300])}")
+            live.append(born)
+            born += 1
+        else:
+            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
+        if i % 4 == 0:
+            lines.append(f"a {born} 12")
+            born += 1
+    return load_lines(folder / f"run-{seed}.heap", lines)
+
+
+def require_it_serves_what_counts(
+    choice: Choice, recordings: Sequence[LoadedTrace], tested: ChangeTest
+) -> None:
+    """Replays of the changes by hand, in the region to set for their peak."""
+    size, counted = choice.answer.size, {one.name for one in tested.counted}
+    plan, served = choice.plan_file.plan.engine(), 0
+    for change in ChangedPrograms.from_recordings(recordings).changes:
+        if change.name not in counted:
+            continue
+        arrays, peaks = [], []
+        for loaded in recordings:
+            (columns,) = loaded.batches(REPLAYED)
+            events, profile = _engine.EventArray(), _engine.Profile(1)
+            events.append(*(change.apply(columns)[name] for name in REPLAYED))
+            profile.feed(events)
+            arrays.append(events)
+            peaks.append(int(profile.result().u_max))
+        region = replace(size, peak=max(*peaks, size.u_max)).region
+        served += all(_engine.Trial(plan, events, 8).run(region).runs for events in arrays)
+    assert served == len(counted) > 8
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) -> None:
+    loaded, choice = chosen(name)
+    tested, known = choice.winner.changes, choice.answer.known
+    assert tested is not None and tested.broken
+    of_kind = margin_for(replace(known, changes=0.0))
+    assert of_kind < choice.answer.size.margin == margin_for(known) <= TRACE_SPECIFIC
+    assert choice.comparison.rows == rank_rows(choice.comparison.rows)
+    require_it_serves_what_counts(choice, [loaded], tested)
+    broken = [one for one in tested.to_rows() if not one["holds"]]
+    assert max(one["needed_percent"] for one in broken) == tested.needed > 0
+    sentence = tested.sentence(choice.answer.size.margin)
+    assert f"with {tested.broken[0].name} it needs {tested.needed:g} % more" in sentence
+    assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
+
+
+def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> None:
+    _, choice = chosen(BROKEN[0])
+    steps = [
+        ChangeTest((ChangeResult("a", 0.0, True, False, needed),), is_complete=needed > 80)
+        for needed in (0.0, 40.0, 90.0)
+    ]
+    programs = cast(ChangedPrograms, SimpleNamespace(test_in_steps=lambda *_: iter(steps)))
+    untried = [replace(row, changes=None, r_safe_at_least=None) for row in choice.comparison.rows]
+    comparison = replace(choice.comparison, rows=rank_rows(untried))
+    first = next(row for row in comparison.rows if not row.is_cut_to_trace)
+    for is_by_memory, tried in ((True, [40.0, 90.0]), (False, [90.0])):
+        trials = ChangeTrials(programs, lambda one: one, False, is_by_memory)
+        after = comparison
+        for needed in tried:
+            after = trials.try_row(after, next(row for row in after.rows if row.name == first.name))
+            tested = next(row.changes for row in after.rows if row.name == first.name)
+            assert tested is not None and tested.needed == needed
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
+    loaded, some = chosen(name)
+    every = choose([loaded], [name], options=FitOptions(whole=True))
+    assert (some.winner.name, some.answer) == (every.winner.name, every.answer)
+    assert (some.winner.name != every.comparison.rows[0].name) == (
+        every.comparison.rows[0].is_cut_to_trace
+    )
+
+
+def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_named(
+    tmp_path: Path,
+) -> None:
+    recordings = [program(tmp_path, seed) for seed in (1, 2, 3)]
+    choice = choose(recordings, ["a", "b", "c"], options=FitOptions())
+    designs = choice.designs
+    assert designs is not None
+    rows = {row.name: row for row in designs.rows}
+    tested = rows[choice.winner.name].changes
+    assert tested is not None and tested == choice.winner.changes
+    require_it_serves_what_counts(choice, recordings, tested)
+    passed_over = [row for row in designs.rows if row.known.is_trace_specific]
+    least = min(row.needed for row in designs.rows if row.needed is not None)
+    assert least in [row.needed for row in passed_over]
+    assert select_row(designs, pools_asked=True).name not in [row.name for row in passed_over]
+    assert designs.work.changed == sum(row.changes.events for row in rows.values() if row.changes)
+
+
+@pytest.mark.parametrize(
+    ("r_safe", "margin", "taken"),
+    [(1005, 2.8, True), (1015, 2.0, False), (1005, 4.0, False)],
+)
+def test_a_rung_is_near_the_least_with_margins_and_without(
+    r_safe: int, margin: float, taken: bool
+) -> None:
+    loaded, choice = chosen(BROKEN[0])
+    rung = next(row for row in choice.comparison.rows if row.name == "good_fit")
+    u_max = choice.winner.u_max
+    sizes = {
+        choice.winner.name: HeapSize(1000 * u_max, u_max, u_max, 2.8),
+        rung.name: HeapSize(r_safe * u_max, u_max, u_max, margin),
+    }
+    found = choose_rung(choice.winner, sizes, choice.comparison, loaded, FitOptions())
+    assert found is (rung if taken else choice.winner)
+
+
+def test_what_is_preferred_for_another_measure_is_tried_too() -> None:
+    loaded, _ = chosen(BROKEN[0])
+    choice = choose([loaded], ["a"], options=FitOptions(prefer=Preference.TIME))
+    tested = choice.winner.changes
+    assert tested is not None and not choice.winner.known.is_trace_specific
+    require_it_serves_what_counts(choice, [loaded], tested)
+
+
+def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
+    tmp_path: Path,
+) -> None:
+    source = TRACES / "gateway-tasks32-1.parquet"
+    fitted = fit([source], tmp_path / "out", FitOptions(now="heap_4"))
+    assert fitted.today is not None and fitted.answer.is_kept
+    assert fitted.changes is fitted.today.changes is not fitted.winner.changes
+    assert fitted.changes is not None
+    assert fitted.answer.known.changes == fitted.changes.needed
+    assert fitted.work.changed == fitted.changes.events + fitted.comparison.work.changed
+    rows = content_of(first_screen(fitted, is_whole=False))["changes"]
+    assert rows == fitted.changes.to_rows()
+    assert sum(one["is_counted"] for one in rows) == len(fitted.changes.counted) > 8
+
+
+# ---- decisions at their edges
+
+KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
+
+
+# ---- sizes
+
+
+@pytest.mark.parametrize("region", range(92_000, 92_200, 24))
+def test_the_largest_need_for_a_region_is_the_last_that_fits(region: int) -> None:
+    largest = largest_r_safe(region, KNOWN)
+    assert heap_size(largest, KNOWN).region <= region < heap_size(largest + 8, KNOWN).region
+
+
+def test_a_peak_below_the_recorded_one_shrinks_nothing_wherever_it_is_given() -> None:
+    assert heap_size(90_296, KNOWN, peak=50_000).peak == 87_384
+    assert HeapSize(90_296, 87_384, 50_000, 2).region == HeapSize(90_296, 87_384, 87_384, 2).region
+    assert heap_size(90_296, KNOWN, peak=87_385).peak == 87_385
+
+
+def test_a_saving_of_just_two_percent_at_survival_is_too_little() -> None:
+    assert not Survival(10_000, 9_800, 3, 3).is_less
+    assert Survival(10_000, 9_799, 3, 3).is_less
+    assert Survival(None, 9_800, 3, 3).is_less
+    assert not Survival(10_000, None, 3, 3).is_less
+
+
+# ---- excerpts
+
+
+def test_three_quarters_of_a_window_lie_before_its_event() -> None:
+    profile = SimpleNamespace(live_blocks_max=10, u_max_event=1_023, events=1_000_000)
+    highest = np.zeros(977, np.uint64)
+    highest[0] = 1
+    found = SimpleNamespace(profile=profile, live_highest=highest, octave_peaks=())
+    windows = windows_of(found, 2 * 2048, [500_000])  # type: ignore[arg-type]
+    assert windows == [(0, 2048), (500_000 - 1536, 500_000 + 512)]
+
+
+# ---- several recordings
+
+
+class ChangedRun:
+    """A changed recording that runs from `need` bytes on."""
+
+    events = 7
+
+    def __init__(self, need: int) -> None:
+        self.need = need
+
+    def runs_in(self, memory: int) -> bool:
+        return memory >= self.need
+
+
+@pytest.mark.parametrize("needs", [(1_000, 1_095), (1_095, 1_000)])
+def test_a_change_holds_only_if_every_recording_does(needs: tuple[int, int]) -> None:
+    size = HeapSize(1_000, 1_000, 1_000, 2)  # 1,024 B
+    runs = ChangedRuns([ChangedRun(need) for need in needs], 1_000)  # type: ignore[misc]
+    assert (runs.serve_in(size, 2), runs.serve_in(size, 10)) == (False, True)
+    assert not runs.are_proven(size)
+    assert runs.find_margin(size, 2) == 8.9  # up to 1,096 B
+    assert runs.find_margin(size, 9.5) == 9.5
+    assert runs.events == 14
+    assert ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
+
+
+def longer(*maxima: int, windows: float = 48.0) -> LongerRuns:
+    return LongerRuns(max(maxima), np.array(maxima), windows)
+
+
+def test_recordings_are_forecast_from_the_windows_of_all() -> None:
+    joined = join_runs([longer(1, 5, windows=40), longer(9, 2, windows=50)])
+    assert joined.maxima.tolist() == [1, 5, 9, 2]
+    assert (joined.region, joined.windows) == (9, 45)
+
+
+def test_a_job_takes_eight_runs_and_all_of_them() -> None:
+    few = expect_further_runs(range(1, FEWEST_RUNS))
+    assert isinstance(few, Refusal)
+    assert "7 runs are recorded" in few.reason
+    found = expect_further_runs(range(1, FEWEST_RUNS + 1))
+    assert isinstance(found, LongerRuns)
+    assert (found.region, found.maxima.tolist(), found.windows) == (8, [*range(1, 9)], 1)
+
+
+@pytest.mark.parametrize(
+    ("sites", "said"), [((0,), "record its call sites"), ((0, 7), "heapfit sites RUN")]
+)
+def test_what_grows_is_found_by_sites_where_they_are_recorded(
+    sites: tuple[int, ...], said: str
+) -> None:
+    kind: Any = SimpleNamespace(sites=sites)
+    assert said in refuse_growth(kind).advice
+
+
+def test_a_forecast_ends_at_a_hundred_times() -> None:
+    runs = longer(*range(1000, 1048))
+    assert isinstance(runs.forecast(100, 0.01), Forecast)
+    assert isinstance(runs.forecast(100.1, 0.01), Refusal)
+
+
+# ---- heaps, code and logs
+
+
+@pytest.mark.parametrize(
+    ("sources", "name"),
+    [
+        (["recorder/target, lwIP"] * 2, "lwip-mem"),
+        (["recorder/target, lwIP", "recorder/target, FreeRTOS"], None),
+        (["recorder/target, lwIP", "a tool"], None),
+        (["a tool"] * 2, None),
+    ],
+)
+def test_the_own_heap_is_that_of_the_one_system_of_all_recordings(sources, name) -> None:
+    recordings = [
+        SimpleNamespace(trace=SimpleNamespace(info=SimpleNamespace(source=one))) for one in sources
+    ]
+    workload: Any = SimpleNamespace(recordings=recordings)
+    found = incumbent.find_own_heap(workload, FitOptions())
+    assert (found and found.name) == name
+
+
+@pytest.mark.parametrize(("r_safe", "u_max", "over"), [(None, 8, None), (9, 0, None), (9, 6, 1.5)])
+def test_nothing_is_over_a_peak_of_0_or_without_a_region(r_safe, u_max, over) -> None:
+    assert Run("run", Path(), u_max, r_safe).over_u_max == over
+
+
+def test_a_resize_to_nothing_places_no_block() -> None:
+    op = np.array([ALLOC, RESIZE, RESIZE, FREE], np.uint8)
+    size = np.array([8, 24, 0, 0], np.uint64)
+    zeros = np.zeros(4, np.uint32)
+    assert find_placing_events(Requests(op, zeros, size, zeros)).tolist() == [0, 1]
+
+
+def test_the_code_size_of_a_plan_is_that_of_its_kind() -> None:
+    (size,) = heap_code.code_size.read_code_size(Plan("tlsf", {"alignment": 8}))
+    code = find_code(Heap("tlsf", Plan("tlsf", {"alignment": 8})))
+    assert code is not None
+    assert size.code == code.size
+
+
+def test_a_heap_of_a_system_has_learned_nothing() -> None:
+    nothing = Requests(*(np.zeros(0, kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
+    loaded: Any = SimpleNamespace(alignment=8, batches=nothing.batches)
+    (candidate,) = portfolio.build_portfolio(loaded, ["heap_4"], []).candidates
+    assert (candidate.name, candidate.trained_on_this_trace) == ("heap_4", False)
+
+
+# ---- what a choice is compared with
+
+
+@pytest.fixture(scope="module")
+def recordings() -> list[LoadedTrace]:
+    return [load_trace(Trace.open(TRACES / f"{name}.parquet")) for name in ("index-1", "cmark-1")]
+
+
+@pytest.fixture(scope="module")
+def choice(recordings: list[LoadedTrace]) -> Choice:
+    return choose(recordings[:1], ["index-1"], options=FitOptions())
+
+
+def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(choice: Choice) -> None:
+    first, second, *others = choice.comparison.rows
+    counted = Plan("class_pools", {"alignment": 8}, (Pool(8, 1, True),), Plan("tlsf"))
+    cut = replace(first, heap=Heap(first.name, counted), trained_on_this_trace=True)
+    broken: Any = SimpleNamespace(needed=99.0)
+    specific = replace(second, changes=ChangeTest((broken,)))
+    rows = [cut, specific, *others[:-1], replace(others[-1], r_safe=None)]
+    table = replace(choice.comparison, rows=rows)
+    changed = replace(choice, comparison=table, table=table)
+    judge = incumbent.Judge([], [], changed, FitOptions())
+    offers = judge.row_offers(2**32)
+    left_out = {row.name for row in rows if row.is_cut_to_trace or row.known.is_trace_specific}
+    unserved = {row.name for row in rows if changed.needs.get(row.name) is None}
+    assert {cut.name, specific.name} <= left_out
+    assert {one.name for one in offers} == {row.name for row in rows} - left_out - unserved
+    middle = sorted(one.region for one in offers)[len(offers) // 2]
+    few = [one.name for one in offers if one.region <= middle]
+    assert [one.name for one in judge.row_offers(middle)] == few != []
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_holdout_reports_its_progress_from_0_to_1(
+    choice: Choice, recordings: list[LoadedTrace], is_kept: bool
+) -> None:
+    """The second recording needs more than the region that was chosen for the first."""
+    runs: Any = [SimpleNamespace(loaded=one, trace=one.trace) for one in recordings]
+    done: list[float] = []
+    answer = replace(choice.answer, is_kept=is_kept)
+    found = assessment.check_holdout(
+        replace(choice, answer=answer), runs, recordings, lambda _, share: done.append(share)
+    )
+    assert done == [0, 0.5, 1]
+    assert (found.seen, found.seen_refused) == (2, 1)
+    assert found.events == sum(len(one.events) for one in recordings)
+
+
+# ---- plans on changed programs
+
+SIZES = (528, 1040, 1978, 2952)
+POOLS = Heap("pools", Plan("class_pools", {}, tuple(Pool(size, 20, True) for size in SIZES)))
+TAILORED = Heap("tailored", Plan("tailored"))
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
+    path = tmp_path_factory.mktemp("changed") / "run.parquet"
+    return load_trace(generate_workload(parse_workload("t2_w4:events=3000,limit=20", 1), path))
+
+
+def need_of(loaded: LoadedTrace, heap: Heap) -> int:
+    r_safe = measure(heap, [loaded]).most
+    assert r_safe is not None
+    return r_safe
+
+
+def try_plan(loaded: LoadedTrace, heap: Heap, kind: MarginKind) -> tuple[ChangeTest, MarginBasis]:
+    known = MarginBasis(1, loaded.profile.u_max, kind)
+    programs = ChangedPrograms.from_recordings([loaded])
+    return programs.test(heap, need_of(loaded, heap), known), known
+
+
+def test_pools_of_exact_sizes_do_not_survive_a_larger_request(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, POOLS, MarginKind.PLACED)
+    assert found.needed > TRACE_SPECIFIC
+    assert replace(known, changes=found.needed).is_trace_specific
+    assert found.broken[0].needed == found.needed
+    assert "8 B more a request" in {one.name for one in found.broken}
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_specific"), [(MarginKind.PLACED, True), (MarginKind.UNKNOWN, True),
+                              (MarginKind.PLAIN, False), (MarginKind.BY_ADDRESS, False)],
+)  # fmt: skip
+def test_only_what_may_have_learned_from_a_trace_is_specific_to_it(
+    kind: MarginKind, is_specific: bool
+) -> None:
+    assert MarginBasis(1, 1800, kind, TRACE_SPECIFIC + 0.1).is_trace_specific == is_specific
+    assert not MarginBasis(1, 1800, kind, TRACE_SPECIFIC).is_trace_specific
+
+
+def test_a_plain_heap_survives_them(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, TAILORED, MarginKind.PLAIN)
+    assert (found.needed, found.broken) == (0.0, ())
+    assert margin_for(replace(known, changes=found.needed)) == margin_for(known)
+    assert found.events >= len(found.counted) * loaded.trace.info.events
+
+
+def test_sizes_always_count_and_more_blocks_up_to_a_growth_of_the_peak(loaded: LoadedTrace) -> None:
+    found, _ = try_plan(loaded, TAILORED, MarginKind.PLAIN)
+    changes = {one.name: one for one in ChangedPrograms.from_recordings([loaded]).changes}
+    assert max(one.growth for one in found.results) > MOST_GROWTH
+    assert all(
+        one.is_counted == (changes[one.name].is_of_sizes or one.growth <= MOST_GROWTH)
+        for one in found.results
+    )
+
+
+def test_steps_are_what_the_changes_tried_so_far_need(loaded: LoadedTrace) -> None:
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLACED)
+    programs, need = ChangedPrograms.from_recordings([loaded]), need_of(loaded, POOLS)
+    *steps, whole = programs.test_in_steps(POOLS, need, known)
+    assert whole == programs.test(POOLS, need, known)
+    assert [one.is_complete for one in (*steps, whole)] == [False] * len(steps) + [True]
+    assert [one.results for one in steps] == [whole.results[: i + 1] for i in range(len(steps))]
+    assert [one.needed for one in steps] == sorted(one.needed for one in steps)
+
+
+def test_a_region_serves_the_named_changes_alone(loaded: LoadedTrace) -> None:
+    found, known = try_plan(loaded, POOLS, MarginKind.PLACED)
+    programs = ChangedPrograms.from_recordings([loaded])
+    region = heap_size(need_of(loaded, POOLS), known).region
+    for one in found.counted:
+        is_served, events = programs.serve_in(POOLS, region, [one.name])
+        assert is_served == one.holds
+        assert events > 0
+    assert programs.serve_in(POOLS, 8, []) == (True, 0)
+
+
+def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:
+    """True if a plain heap of this margin for the changed peak serves the changed recording."""
+    (columns,) = loaded.batches(REPLAYED)
+    changed = change.apply(columns)
+    events, profile = _engine.EventArray(), _engine.Profile(1)
+    events.append(changed["op"], changed["object"], changed["size"])
+    profile.feed(events)
+    region = replace(size, peak=max(size.u_max, int(profile.result().u_max))).region
+    return _engine.Trial(TAILORED.plan.engine(), events).run(region).runs
+
+
+def test_the_margin_found_is_the_least_that_serves_all_that_counts(loaded: LoadedTrace) -> None:
+    """An R_safe that is 6 % too small stands for a plan that every change breaks."""
+    r_safe = need_of(loaded, TAILORED) * 100 // 106 // 8 * 8
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLAIN)
+    size = heap_size(r_safe, known)
+    programs = ChangedPrograms.from_recordings([loaded])
+    found = programs.test(TAILORED, r_safe, known)
+    assert size.margin < found.needed <= TRACE_SPECIFIC
+    names = {one.name for one in found.counted}
+    counted = [one for one in programs.changes if one.name in names]
+    assert all(serves(loaded, one, replace(size, margin=found.needed)) for one in counted)
+    less = replace(size, margin=round(found.needed - 0.1, 1))
+    assert not all(serves(loaded, one, less) for one in counted)
+    assert {one.name for one in found.broken} == {
+        one.name for one in counted if not serves(loaded, one, size)
+    }
+
+
+def test_changes_are_those_of_the_recording_with_most_live_bytes(loaded: LoadedTrace) -> None:
+    less = replace(loaded, profile=replace(loaded.profile, u_max=1, u_max_event=0))
+    programs = ChangedPrograms.from_recordings([less, loaded])
+    alone = ChangedPrograms.from_recordings([loaded])
+    assert [one.name for one in programs.changes] == [one.name for one in alone.changes]
+    assert programs.u_max == loaded.profile.u_max
+
+
+def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
+    heap = find_heap("heap_4", 8)
+    memory = measure(heap, [loaded]).most
+    assert memory is not None
+    known = MarginBasis(1, loaded.profile.u_max, MarginKind.BY_ADDRESS)
+    programs = ChangedPrograms.from_recordings([loaded])
+    found, plan = programs.test(heap, memory, known), programs.test
+    assert found.broken == ()
+    assert [one.growth for one in found.results] == [
+        one.growth for one in plan(TAILORED, need_of(loaded, TAILORED), known).results
+    ]
+    too_little = programs.test(heap, memory * 9 // 10 // 8 * 8, known)
+    assert len(too_little.broken) == len(too_little.counted)
+    assert margin_for(known) < too_little.needed
+
+
+def test_the_sentence_names_the_worst_and_the_margin_that_is_set() -> None:
+    names = ("8 B more a request", "4 B more a request", "frees 3 events late")
+    held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True) for one in names), margin=5)
+    holds = "with 8 B more a request and 2 other changes."
+    assert held.sentence(5) == f"Next build: it holds {holds}"
+    assert held.sentence(2) == f"Next build: 5 % margin holds {holds}"
+    worse = replace(held.results[1], holds=False, needed=8.1)
+    broken = replace(held, results=(held.results[0], worse, held.results[2]))
+    begins = "Next build: with 4 B more a request it needs 8.1 % more, "
+    assert broken.sentence(8.1) == (
+        f"{begins}which the margin covers; 2 of 2 other changes hold without it."
+    )
+    assert broken.sentence(5).startswith(f"{begins}more than the margin of 5 %; ")
+    assert ChangeTest().sentence(5) == "Next build: no change of the program was tried."
+
+
+# ---- changes of a program, followed by hand
+
+
+def columns_of(*events: tuple[int, int, int]) -> Columns:
+    """Columns of (op, object, size); each event has its number as call site."""
+    op, block, size = (np.array(column) for column in zip(*events, strict=True))
+    return {
+        "op": op.astype(np.uint8),
+        "object": block.astype(np.uint32),
+        "size": size.astype(np.uint64),
+        "alignment": np.zeros(len(op), np.uint32),
+        "site": np.arange(len(op), dtype=np.uint32),
+    }
+
+
+def events_of(columns: Columns) -> list[tuple[int, int, int]]:
+    names = ("op", "object", "size")
+    return list(zip(*(columns[name].tolist() for name in names), strict=True))
+
+
+SMALL = columns_of((ALLOC, 0, 16), (ALLOC, 1, 0), (RESIZE, 0, 24), (RESIZE, 1, 0), (FREE, 0, 0))
+
+
+def test_every_request_grows_and_no_free_does():
+    assert events_of(grow_requests(SMALL, 8)) == [
+        (ALLOC, 0, 24),
+        (ALLOC, 1, 8),
+        (RESIZE, 0, 32),
+        (RESIZE, 1, 0),
+        (FREE, 0, 0),
+    ]
+
+
+def test_one_size_is_replaced_in_resizes_too():
+    assert replace_size(SMALL, 24, 32)["size"].tolist() == [16, 0, 32, 0, 0]
+    assert replace_size(SMALL, 16, 20)["size"].tolist() == [20, 0, 24, 0, 0]
+
+
+@given(st.integers(1, 1 << 40))
+def test_the_find_next_class_is_the_least_of_four_a_power_of_two_that_is_larger(size):
+    power = 1 << (size.bit_length() - 1)
+    classes = [power * quarters // 4 for quarters in range(4, 9)]
+    assert find_next_class(size) == min(one for one in classes if one > size)
+
+
+def test_each_tenth_block_of_a_size_is_doubled_with_its_life():
+    requests = [(ALLOC, i, 40 if i else 8) for i in range(22)]
+    ends = [(RESIZE, 10, 48), (FREE, 10, 0), (FREE, 11, 0), (FREE, 20, 0)]
+    doubled = double_blocks(columns_of(*requests, *ends), 40)
+    # Blocks 10 and 20 are the tenth and the twentieth of 40 B; the others move up.
+    assert events_of(doubled) == [
+        *((ALLOC, i, 40 if i else 8) for i in range(24)),
+        *((RESIZE, 10, 48), (RESIZE, 11, 48), (FREE, 10, 0), (FREE, 11, 0), (FREE, 12, 0)),
+        *((FREE, 21, 0), (FREE, 22, 0)),
+    ]
+    assert doubled["site"].tolist()[9:14] == [9, 10, 10, 11, 12]
+
+
+def test_fewer_than_ten_blocks_are_not_doubled():
+    nine = columns_of(*((ALLOC, i, 40) for i in range(9)))
+    assert events_of(double_blocks(nine, 40)) == events_of(nine)
+
+
+def test_lasting_requests_of_the_first_tenth_are_reversed_with_their_sites():
+    first = [(ALLOC, 0, 10), (ALLOC, 1, 20), (ALLOC, 2, 30), (ALLOC, 3, 40), (ALLOC, 4, 50)]
+    rest = [(FREE, 1, 0), (RESIZE, 3, 44), *((ALLOC, i, 60) for i in range(5, 48))]
+    changed = reverse_lasting(columns_of(*first, *rest))
+    assert changed["size"].tolist()[:7] == [50, 20, 30, 40, 10, 0, 44]
+    assert changed["site"].tolist()[:7] == [4, 1, 2, 3, 0, 5, 6]
+    assert events_of(changed)[5:] == rest
+
+
+def test_frees_are_three_events_late_and_stay_in_order():
+    early = [(ALLOC, 0, 1), (ALLOC, 1, 1), (FREE, 0, 0), (FREE, 1, 0), (ALLOC, 2, 1)]
+    later = [(ALLOC, 3, 1), (ALLOC, 4, 1), (ALLOC, 5, 1)]
+    assert events_of(delay_frees(columns_of(*early, *later))) == [
+        *early[:2],
+        *(early[4], later[0], (FREE, 0, 0), later[1], (FREE, 1, 0), later[2]),
+    ]
+
+
+@pytest.fixture
+def bimodal_run(tmp_path: Path) -> LoadedTrace:
+    return load_trace(import_file(bimodal(tmp_path / "run.heap"), tmp_path / "run.parquet"))
+
+
+def test_the_heaviest_sizes_are_those_with_most_bytes_at_the_peak(bimodal_run):
+    live: dict[int, int] = {}
+    peak, heaviest = 0, {}
+    (columns,) = bimodal_run.batches(REPLAYED)
+    for op, block, size in events_of(columns):
+        if op == FREE:
+            del live[block]
+        else:
+            live[block] = size
+        if sum(live.values()) > peak:
+            peak = sum(live.values())
+            heaviest = {one: sum(v for v in live.values() if v == one) for one in live.values()}
+    assert heaviest_sizes(bimodal_run)[0] == 1500
+    found = [heaviest[size] for size in heaviest_sizes(bimodal_run)]
+    assert found == sorted(heaviest.values(), reverse=True)[:3]
+
+
+def test_thirteen_changes_keep_a_recording_valid_and_change_it(bimodal_run):
+    (before,) = bimodal_run.batches(REPLAYED)
+    changes = list_changes(bimodal_run)
+    assert [one.is_of_sizes for one in changes] == [True] * 8 + [False] * 5
+    assert len({one.name for one in changes}) == 13
+    for change in changes:
+        after = change.apply(before)
+        assert {len(column) for column in after.values()} == {len(after["op"])}
+        assert all(after[name].dtype == before[name].dtype for name in REPLAYED)
+        births = after["object"][is_allocation(after["op"])]
+        assert births.tolist() == list(range(len(births)))
+        ends = after["object"][is_end(after["op"], after["size"])]
+        assert len(np.unique(ends)) == len(ends)
+        if change.is_of_sizes:
+            assert (after["object"] == before["object"]).all()
+            assert (after["op"] == before["op"]).all()
+            assert after["size"].sum() > before["size"].sum()
+    assert (before["size"] == bimodal_run.events.sizes()).all()
+
+
+def test_two_changes_that_agree_are_one(tmp_path: Path) -> None:
+    source = tmp_path / "equal.heap"
+    source.write_text("".join(f"a {i} 32\n" for i in range(9)))
+    changes = list_changes(load_trace(import_file(source, tmp_path / "equal.parquet")))
+    assert [one.name for one in changes if one.name.startswith("requests of")] == [
+        "requests of 32 B as 40 B"
+    ]
+
+
+# ---- margins
+
+ROOT = Path(__file__).parents[2]
+TABLES = SimpleNamespace(**runpy.run_path(str(ROOT / "bench/page_tables.py")))
+PEAKS_LIVE = (1 << 10, 100 << 10, 300 << 10, 8 << 20)
+
+
+def test_the_region_is_r_over_u_max_times_the_peak_and_the_margin():
+    assert HeapSize(1_100, 1_000, 1_000, 0).region == 1_104  # up to a multiple of 8
+    assert HeapSize(1_100, 1_000, 2_000, 0).region == 2_200
+    assert HeapSize(1_100, 1_000, 2_000, 10).region == 2_424  # 2,420
+    assert HeapSize(10_000, 1_000, 1_000, 3.5).region == 10_352  # 10,350, in exact arithmetic
+
+
+def test_a_smaller_peak_changes_nothing():
+    known = MarginBasis(1, 1_000, MarginKind.PLAIN)
+    assert heap_size(1_100, known, peak=10) == heap_size(1_100, known)
+
+
+def test_no_region_is_beyond_what_offsets_reach():
+    assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION
+
+
+@pytest.mark.parametrize("kind", MarginKind)
+@pytest.mark.parametrize("u_max", PEAKS_LIVE)
+def test_more_recordings_never_need_a_larger_margin(kind, u_max):
+    margins = [margin_for(MarginBasis(runs, u_max, kind)) for runs in range(1, 10)]
+    assert margins == sorted(margins, reverse=True)
+
+
+@pytest.mark.parametrize("kind", (MarginKind.PLAIN, MarginKind.PLACED, MarginKind.BY_ADDRESS))
+@pytest.mark.parametrize("runs", range(1, 6))
+def test_larger_heaps_never_need_a_larger_margin(kind, runs):
+    margins = [margin_for(MarginBasis(runs, u_max, kind)) for u_max in PEAKS_LIVE]
+    assert margins == sorted(margins, reverse=True)
+
+
+def test_a_small_heap_takes_four_recordings():
+    small = [MarginBasis(runs, 24 << 10, MarginKind.PLACED) for runs in (1, 3, 4)]
+    assert list(map(is_enough, small)) == [False, False, True]
+    assert is_enough(MarginBasis(1, 64 << 10, MarginKind.PLACED))
+
+
+@pytest.mark.parametrize("u_max", PEAKS_LIVE)
+@pytest.mark.parametrize("runs", range(1, 6))
+def test_what_a_descriptor_leaves_out_gets_the_most_careful_margin(runs, u_max):
+    margins = {kind: margin_for(MarginBasis(runs, u_max, kind)) for kind in MarginKind}
+    assert margins.pop(MarginKind.UNKNOWN) == max(margins.values())
+
+
+def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
+    assert margin_kind(Plan("first_fit"), is_trained=False) is MarginKind.LISTED
+    assert margin_kind(Plan("first_fit", {"list": 1}), is_trained=False) is MarginKind.BY_ADDRESS
+    assert margin_kind(Plan("segregated_fit"), is_trained=False) is MarginKind.LISTED
+    assert margin_kind(Plan("tlsf"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("sized"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("class_pools"), is_trained=False) is MarginKind.PLAIN
+    assert margin_kind(Plan("tailored"), is_trained=True) is MarginKind.PLACED
+
+
+@pytest.mark.parametrize("known", (1, 2, 3, 4))
+def test_no_margin_is_below_what_was_measured(known):
+    rows = TABLES.read_result(f"needs-from-{known}").rows
+    assert len(rows) > (15 if known < 3 else 2)
+    for _, kind, peak, _, most, *_ in rows:
+        peaks = TABLES.PEAKS.values() if peak == "any" else [TABLES.PEAKS[peak]]
+        margins = [margin_for(MarginBasis(known, u_max, MarginKind(kind))) for u_max in peaks]
+        assert max(margins) >= float(most), (kind, peak)
+
+
+# ---- what is preferred
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("front")
+    bimodal(folder / "packets.heap", events=600)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(folder):
+    return fit_json("packets.heap", "-o", "fit", "--all", folder=folder)["rows"]
+
+
+def figures(row):
+    names = ("r_safe", "accesses_per_operation", "energy_over_least", "time", "longest", "size")
+    return [row[name] for name in names]
+
+
+def test_the_marked_rows_are_those_that_nobody_dominates(rows):
+    known = [row for row in rows if None not in figures(row)]
+    assert len(known) > 10
+    for row in rows:
+        is_beaten = any(dominates(figures(other), figures(row)) for other in known)
+        assert row["is_unbeaten"] == (row in known and not is_beaten), row["name"]
+    assert 0 < sum(row["is_unbeaten"] for row in rows) < len(known)
+
+
+def test_a_mean_call_takes_no_longer_than_the_longest(rows):
+    for row in rows:
+        if row["time"] is not None:
+            assert 0 < row["time"] <= row["longest"]
+
+
+def test_a_row_without_instructions_is_not_compared(folder):
+    asked = ("--allocators", "tlsf,kingsley", "-o", "few", "--all")
+    found = {row["name"]: row for row in fit_json("packets.heap", *asked, folder=folder)["rows"]}
+    kingsley = found["kingsley"]
+    assert kingsley["r_safe"]
+    assert (kingsley["time"], kingsley["size"], kingsley["is_unbeaten"]) == (None, None, False)
+    assert any(row["is_unbeaten"] for row in found.values())
+
+
+def test_the_page_draws_the_rows_that_no_other_beats(folder, rows):
+    text = (folder / "fit/report.html").read_text()
+    page = Page(re.sub(r'<script type="application/zip".*?</script>', "", text, flags=re.DOTALL))
+    series = {one["name"]: one for one in page.figures["chart-trade"]["data"]}
+    drawn = {name for part in ("others that none beats", "chosen") for name in series[part]["text"]}
+    marked = {row["name"] for row in rows if row["is_unbeaten"] and not row["is_cut_to_trace"]}
+    assert drawn & marked
+    assert not marked & set(series["other candidates"]["text"])
+
+
+@pytest.mark.parametrize("preference", Preference)
+def test_what_is_preferred_is_least(preference):
+    four = [
+        offer("ram", 96, 90, 90, 900),
+        offer("time", 97, 10, 80, 800),
+        offer("longest", 98, 80, 10, 700),
+        offer("flash", 120, 70, 70, 100),
+    ]
+    assert pick_offer(four, preference).name == preference
+
+
+def test_within_one_percent_of_the_least_memory_decides():
+    near = [offer("a", 50, 100.0), offer("b", 45, 100.9), offer("c", 42, 101.1)]
+    assert pick_offer(near, Preference.TIME).name == "b"
+
+
+def test_of_equal_memory_the_least_of_what_is_preferred_decides():
+    equal = [offer("a", 50, 100.9, 1), offer("b", 50, 100.0, 2)]
+    assert pick_offer(equal, Preference.TIME).name == "b"
+
+
+def test_a_preference_nobody_has_a_figure_for_is_refused():
+    with pytest.raises(HeapfitError, match="--prefer time: no candidate has a figure"):
+        pick_offer([offer("a", 100, None, 10, 300)], Preference.TIME)
+
+
+def offer(name, region, time, longest=None, size=None, is_advisable=True):
+    return Offer(name, region, Measures(region, None, None, time, longest, size), is_advisable)
+
+
+@pytest.mark.parametrize(
+    ("other", "is_beaten"),
+    [
+        (offer("all as good, one better", 100, 50, 70, 899), True),
+        (offer("alike in everything", 100, 50, 70, 900), False),
+        (offer("worse in one", 90, 40, 71, 800), False),
+        (offer("without figures that it does not have", 100, 49), True),
+        (offer("without a mean", 10, None, 1, 1), False),
+        (offer("of this trace alone", 10, 10, 10, 10, False), False),
+    ],
+    ids=lambda one: one.name if isinstance(one, Offer) else "",
+)
+def test_an_offer_is_dominated_by_what_is_nowhere_worse_and_somewhere_better(other, is_beaten):
+    ours = offer("ours", 100, 50, 70, 900)
+    assert is_dominated(ours, [ours, other]) == is_beaten
+    picked = pick_offer([ours, offer("slower", 90, 80, 70, 900)], Preference.TIME, [other])
+    assert picked.name == ("slower" if is_beaten else "ours")
+
+
+def test_if_rivals_dominate_all_the_best_of_them_is_still_named():
+    ours, rival = offer("ours", 100, 50), offer("rival", 90, 40)
+    assert pick_offer([ours], Preference.TIME, [rival]) is ours
+
+
+def test_what_needs_a_quarter_more_than_the_least_is_picked_for_nothing():
+    least, dear = offer("least", 1000, 500), offer("dear", 1251, 1)
+    assert pick_offer([least, dear], Preference.TIME) is least
+    assert pick_offer([least, offer("able", 1250, 1)], Preference.TIME).name == "able"
+
+
+@pytest.mark.parametrize(
+    ("rung", "is_taken"),
+    [
+        (offer("a tenth quicker", 1009, 90, 1, 900), True),
+        (offer("a little quicker", 1009, 92, 1, 900), False),
+        (offer("far less code", 1009, 100, 1, 399), True),
+        (offer("a little less code", 1009, 100, 1, 401), False),
+        (offer("quicker with more code", 1009, 50, 1, 901), False),
+        (offer("far less code but slower", 1009, 101, 1, 100), False),
+        (offer("more than 1 % above", 1011, 50, 1, 100), False),
+        (offer("without code", 1001, 50, 1), False),
+        (offer("of this trace alone", 1001, 50, 1, 100, False), False),
+    ],
+    ids=lambda one: one.name if isinstance(one, Offer) else "",
+)
+def test_the_last_percent_of_memory_is_not_bought_dearly(rung, is_taken):
+    least = offer("least", 1000, 100, 1, 900)
+    assert step_down(least, [least, rung]) is (rung if is_taken else least)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("fit", "packets.heap", "--allocators", "no_such"), 1, "no_such: no such allocator"),
+        (("fit", "packets.heap", "packets.heap", "--allocators", "tlsf"), 2, "takes one recording"),
+        (("fit", "packets.heap", "--prefer", "beauty"), 2, "beauty"),
+        (("fit", "packets.heap", "--prefer", "energy"), 2, "energy"),
+    ],
+)
+def test_bad_words_end_with_one_line(folder, words, code, told):
+    done = heapfit(*words, folder=folder)
+    assert done.returncode == code
+    assert told in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
+    asked = ("packets.heap", "--prefer", "time", "-o", "quick", "--code")
+    quick = heapfit_json("fit", *asked, folder=folder)
+    (fitted,) = quick["fits"]
+    best, *others = fitted["rows"]
+    assert "Chosen for time: " in fitted["verdict"]
+    assert "above the least: R_safe +" in fitted["verdict"]
+    assert best["r_safe"] > others[0]["r_safe"] == min(row["r_safe"] for row in others)
+    assert load_plan(folder / "quick/plan.toml").r_safe == best["r_safe"]
+    assert not best["is_cut_to_trace"]
+    assert "--prefer time" in (folder / "quick/report.html").read_text()
+
+
+def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(folder):
+    path = folder / "long.heap"
+    lines = ["# heap-events 1", "# pointer_bits 32"]
+    lines += [f"a {i} {8 + 8 * (i % 3)}" for i in range(6_000)]
+    lines += [f"f {i}" for i in range(0, 6_000, 2)]  # 3,000 holes
+    lines += [f"a {6_000 + i} 40" for i in range(1_500)]  # that none of these fits into
+    path.write_text("\n".join(lines) + "\n")
+    long = load_trace(open_any(path, ImportOptions(), folder))
+    left_out = {one.name: one.why for one in configurations(long).not_applicable}
+    assert "accesses a call" in left_out["first_fit:list=2"]
+    named = configurations_by_name(long, ["first_fit:list=2"])
+    assert [one.name for one in named.candidates] == ["first_fit:list=2"]
+    assert "tlsf" not in left_out

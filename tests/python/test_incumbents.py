@@ -1,0 +1,626 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What systems' own heaps need, beside an obvious model and figures of their own sources.
+
+The kernel's figures are of heap_4.c itself, replayed on the recordings of the folder that
+HEAPFIT_CORPUS names; where that is unset, the model alone stands for the sources.
+"""
+
+import os
+import random
+import re
+import zlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from captures import ethernet, ipv4, pcap
+from small_traces import bimodal, heapfit, heapfit_json, table2
+
+from heapfit import _engine
+from heapfit.cli.fit import parts_of_fit
+from heapfit.cli.printing.console import print_text
+from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
+from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
+from heapfit.comparison.incumbents.needs import measure, measure_with_notes
+from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
+from heapfit.comparison.margin import HeapSize
+from heapfit.errors import HeapfitError
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.allocators import find_allocators, list_aliases
+from heapfit.plan.plan_file import load_plan
+from heapfit.results.heap.fit import write_report
+from heapfit.results.parts import content_of
+from heapfit.sizing.systems import SettingsOptions, settings_for
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
+from heapfit.trace.stored import Trace
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
+
+@dataclass
+class Rule:
+    """First fit by address, as heap_4.c and mem.c have it."""
+
+    header: int
+    unit: int
+    least: int  # of a request
+    split: int  # least rest that is split off
+    chunks: list[list[int]] = field(default_factory=list)  # offset, size, 1 if free
+
+    def __post_init__(self) -> None:
+        self.chunks.append([0, 1 << 30, 1])
+
+    def alloc(self, request: int) -> int:
+        size = -(-(max(request, self.least) + self.header) // self.unit) * self.unit
+        for i, (offset, length, free) in enumerate(self.chunks):
+            if free and length >= size:
+                rest = length - size
+                taken = size if rest >= self.split else length
+                self.chunks[i] = [offset, taken, 0]
+                if taken < length:
+                    self.chunks.insert(i + 1, [offset + taken, length - taken, 1])
+                return offset
+        raise AssertionError("the region has no end")
+
+    def free(self, offset: int) -> None:
+        next(one for one in self.chunks if one[0] == offset)[2] = 1
+        i = 0
+        while i + 1 < len(self.chunks):
+            one, other = self.chunks[i], self.chunks[i + 1]
+            if one[2] and other[2] and one[0] + one[1] == other[0]:
+                one[1] += other[1]
+                del self.chunks[i + 1]
+            else:
+                i += 1
+
+    @property
+    def end(self) -> int:
+        """Of the highest chunk in use."""
+        return max((start + size for start, size, free in self.chunks if not free), default=0)
+
+
+def walk(seed: int, events: int = 300) -> Requests:
+    """Requests of 0 to 200 B, resizes to any, to 0 among them, and frees."""
+    draw = random.Random(seed)
+    rows: list[tuple[int, int, int]] = []
+    live: list[int] = []
+    born = 0
+    for _ in range(events):
+        kind = draw.random()
+        if live and kind < 0.35:
+            rows.append((FREE, live.pop(draw.randrange(len(live))), 0))
+        elif live and kind < 0.5:
+            size = draw.choice([0, draw.randrange(1, 200)])
+            one = draw.choice(live)
+            rows.append((RESIZE, one, size))
+            if size == 0:
+                live.remove(one)
+        else:
+            rows.append((ALLOC, born, draw.randrange(200)))
+            live.append(born)
+            born += 1
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    return Requests(
+        columns[0].astype(np.uint8),
+        columns[1].astype(np.uint32),
+        columns[2].astype(np.uint64),
+        np.zeros(len(rows), np.uint32),
+    )
+
+
+def modelled(rule: Rule, requests: Requests) -> int:
+    """The most that chunks ever reach to; a resize is a new block and a free."""
+    at: dict[int, int] = {}
+    most = 0
+    rows = zip(requests.op.tolist(), requests.named.tolist(), requests.size.tolist(), strict=True)
+    for op, named, size in rows:
+        old = at.pop(named, None)
+        if op != FREE and not (op == RESIZE and size == 0):
+            at[named] = rule.alloc(max(size, 1))
+            most = max(most, rule.end)
+        if old is not None:
+            rule.free(old)
+    return most
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_heap_4_needs_what_an_obvious_model_does(seed):
+    requests = walk(seed)
+    needed = measure(find_heap("heap_4", 8), [requests]).most
+    assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8  # pxEnd
+
+
+@pytest.mark.parametrize(("alignment", "header"), [(4, 8), (8, 8), (4, 12), (8, 12)])
+def test_lwips_heap_needs_what_an_obvious_model_does(alignment, header):
+    requests = walk(7)
+    lwip = make_system_heap("lwip-mem", alignment, header=header)
+    heap = replace(lwip, resizes=Resizes.MOVE)
+    aligned, least = (-(-size // alignment) * alignment for size in (header, 12))
+    reached = modelled(Rule(aligned, alignment, least, aligned + least), requests)
+    needed = measure(heap, [requests]).most
+    assert needed is not None
+    assert reached <= heap.set_to(needed) < reached + 8  # regions are tried in steps of 8 B
+    assert needed - heap.set_to(needed) == 2 * aligned
+
+
+def test_lwips_heap_has_long_headers_where_its_size_takes_them():
+    one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
+    small, large = replace(one, size=one.size + 60_000), replace(one, size=one.size + 70_000)
+    lwip = find_heap("lwip-mem", 4)
+    assert measure(lwip, [small]).heap == lwip
+    needs = measure(lwip, [small, large])
+    assert needs.heap.plan.scalars["header_size"] == lwip.long_header == 12
+    for need, size in zip(needs.memories, (60_000, 70_000), strict=True):
+        assert size + 3 * 12 <= need < size + 3 * 12 + 8
+
+
+def test_what_a_heap_cannot_serve_is_told():
+    requests = replace(walk(1), alignment=np.full(300, 64, np.uint32))
+    asked = replace(requests, op=np.where(requests.op == ALLOC, ALIGNED, requests.op))
+    with pytest.raises(HeapfitError, match="event 1: asks for an alignment of 64, which FreeRTOS"):
+        measure(find_heap("heap_4", 8), [asked])
+    with pytest.raises(HeapfitError, match="heap_9: no such heap"):
+        find_heap("heap_9", 8)
+    with pytest.raises(HeapfitError, match="heap_4:1K: heap_4 takes no tunables"):
+        find_heap("heap_4:1K", 8)
+
+
+def test_requests_without_some_objects_keep_the_others_apart():
+    requests = Requests(
+        np.array([ALLOC, ALLOC, ALLOC, FREE, RESIZE], np.uint8),
+        np.array([0, 1, 2, 1, 2], np.uint32),
+        np.array([8, 16, 24, 0, 32], np.uint64),
+        np.zeros(5, np.uint32),
+    )
+    left = remove_objects(requests, [0])
+    assert left.op.tolist() == [ALLOC, ALLOC, FREE, RESIZE]
+    assert left.named.tolist() == [0, 1, 0, 1]
+    assert left.size.tolist() == [16, 24, 0, 32]
+
+
+def begun(first: list[int], freed: int | None = None) -> Requests:
+    """Some requests, one of them freed, then one of 100 B."""
+    rows = [(ALLOC, i, size) for i, size in enumerate(first)]
+    rows += [(FREE, freed, 0)] if freed is not None else []
+    rows.append((ALLOC, len(first), 100))
+    rows.append((FREE, len(first), 0))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
+    kinds = (np.uint8, np.uint32, np.uint64)
+    typed = (column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
+    return Requests(*typed, np.zeros(len(rows), np.uint32))
+
+
+def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
+    heap = find_heap("heap_4", 8)
+    runs = [begun([40, 20, 64, 8]), begun([40, 20, 64, 9], freed=1)]
+    needs = measure_with_notes(heap, runs)
+    found = needs.permanent
+    assert needs.events > measure(heap, runs).events
+    assert found is not None
+    assert found.objects == (0, 2)  # 20 is freed in one run, 8 differs
+    assert (found.size, found.static) == (104, 104)
+    assert found.saved == 2 * 8  # their headers
+    assert measure_with_notes(heap, [begun([]), begun([40])]).permanent is None
+
+
+def today(
+    *pairs: tuple[int, int], wanted: int = 1, margins: tuple[float, float] = (0, 0)
+) -> IncumbentVerdict:
+    """A verdict of pairs: today's memory and the fitted heap's."""
+    named = tuple(Pair(f"run-{i}", 100, *pair) for i, pair in enumerate(pairs))
+    now, fitted = (max(column) for column in zip(*pairs, strict=True))
+    heap = find_heap("heap_4", 8)
+    sizes = (HeapSize(one, 100, 100, by) for one, by in zip((now, fitted), margins, strict=True))
+    costs = HeapCost("heap_4", next(sizes), 708, 99), HeapCost("best_fit", next(sizes), None, None)
+    return IncumbentVerdict(heap, named, costs, None, wanted)
+
+
+def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
+    assert not today((1000, 970), (1000, 970), (900, 950)).is_kept
+    assert today((1000, 970), (900, 950), (900, 950)).is_kept
+    assert today((1000, 980), (1000, 980), (1000, 980)).is_kept
+    assert not today((1000, 970)).is_kept
+    assert not today((1000, 970), (1000, 970)).is_kept
+    assert today((1000, 970), (900, 950)).is_kept  # of two it has to save on each
+    assert today((1000, 1001)).is_kept
+    assert today((1000, 500), wanted=4).is_kept
+    assert today((1000, 970), (900, 950), (900, 950)).sentence() == (
+        "Keep heap_4: best_fit needs less on 1 of 3 recordings, and 970 B for all, 3.0 % less "
+        "than 1,000 B; a replacement has to save more than 2 % with and without margins and need "
+        "less on all recordings but one."
+    )
+    assert (
+        today((1000, 500), wanted=4)
+        .sentence()
+        .startswith("Keep heap_4 until you have 4 recordings")
+    )
+    assert today((1000, 970)).sentence() == (
+        "Replace heap_4: best_fit needs less on 1 of 1 recording, and 970 B for all, 3.0 % less "
+        "than 1,000 B."
+    )
+    now, fitted = today((1000, 970)).costs
+    no_heap = replace(today((1000, 970)), costs=(now, replace(fitted, size=None)))
+    assert no_heap.is_kept is True  # nothing was found that serves
+    nothing = replace(no_heap, costs=(replace(now, size=None), fitted))
+    assert nothing.is_kept is False
+    of_a_target = replace(today((1000, 970)), is_foretold=True)
+    assert of_a_target.sentence().startswith(
+        "Replace heap_4 if `heapfit verify --now heap_4` agrees: best_fit needs less on 1 of 1 "
+    )
+
+
+def test_a_saving_counts_only_if_it_is_there_with_margins_and_without():
+    assert not today((10_000, 9_700), margins=(2, 2)).is_kept
+    by_margin = today((10_000, 9_900), margins=(5, 2))  # 10,504 B against 10,104 B
+    assert by_margin.saved_with_margins > 0.02 > by_margin.saved
+    assert by_margin.is_kept
+    eaten = today((10_000, 9_700), margins=(2, 4))  # 10,200 B against 10,088 B
+    assert eaten.saved > 0.02 > eaten.saved_with_margins
+    assert eaten.is_kept
+
+
+def test_a_heap_that_may_be_had_is_not_proposed_if_changed_programs_need_clearly_more():
+    tried = ChangeTest()
+    as_margins = today((10_000, 9_900), margins=(19.3, 2))  # 11,936 B against 10,104 B
+    assert as_margins.is_kept  # the program has it
+    assert not replace(as_margins, is_known=False, changes=tried).is_kept
+    assert replace(as_margins, is_known=False).is_kept  # not tried yet
+    near = today((10_000, 9_900), margins=(3, 2))
+    assert replace(near, is_known=False, changes=tried).is_kept
+
+
+def told(source: Path, capsys, **options) -> tuple[str, dict]:
+    """What `fit` prints, and its JSON."""
+    outcome = fit([source], source.parent / "out", FitOptions(**options), write_page=write_report)
+    print_text(parts_of_fit(outcome))
+    return capsys.readouterr().out, content_of(parts_of_fit(outcome))
+
+
+def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(tmp_path, capsys):
+    source = table2(tmp_path / "small.heap", events=60)
+    source.write_text(f"# source recorder/target, Zephyr\n{source.read_text()}")
+    text, found = told(source, capsys)
+    assert found["now"]["heap"] == "sys_heap"
+    assert "FreeRTOS" not in text
+    assert found["now"]["is_foretold"] is True
+
+
+def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
+    source = table2(tmp_path / "few.heap", events=400)
+    text, found = told(source, capsys)
+    baseline = found["baseline"]
+    assert baseline["is_kept"] is True
+    assert baseline["heap"] in ("heap_4", "tlsf")
+    assert "no new heap is worth it: " in text.lower()
+    assert "keep " not in text.lower()
+    assert load_plan(found["paths"].plan).name == baseline["heap"]
+    assert found["paths"].code is None
+    text, found = told(source, capsys, code=True)
+    assert found["baseline"]["is_kept"] is True
+    assert found["paths"].plan.exists()
+    assert found["paths"].code.is_dir()
+
+
+def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
+    source = table2(tmp_path / "small.heap", events=60)
+    text, found = told(source, capsys)
+    assert (tmp_path / "out" / "plan.toml").exists()
+    assert "now" not in found
+    source.write_text(f"# source recorder/target\n{source.read_text()}")
+    text, found = told(source, capsys, now="heap_4")
+    assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
+    assert "No code was written: --code writes the fitted heap's." in text
+    assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "plan.toml",
+        "report.html",
+        "small.parquet",
+    ]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "Your incumbent heap" in page
+    assert "FreeRTOS heap_4" in page
+    assert load_plan(found["paths"].plan).heap == "heap_4"
+    assert found["paths"].code is None
+    assert found["now"]["is_kept"] is True
+    assert found["now"]["is_foretold"] is True
+    assert found["now"]["set_to"] == found["now"]["heaps"][0]["region"]
+
+
+def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
+    packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
+    source = tmp_path / "c.pcap"
+    source.write_bytes(pcap(packets))
+    text, found = told(source, capsys)
+    assert "\n  Assumed: 1,000 packets wait, then all leave." in text
+    assert found["queue"] == {"model": "fill-drain:1000", "is_assumed": True}
+    text, found = told(source, capsys, importing=ImportOptions(queue="link:1e6"))
+    assert "Assumed" not in text
+    assert found["queue"] == {"model": "link:1e6", "is_assumed": False}
+
+
+CORPUS = os.environ.get("HEAPFIT_CORPUS")
+# Of the systems' own sources, compiled for 32 bits and replayed (docs/now.md).
+OWN = [
+    ("rtos/gateway-1", "heap_4", 25_040),
+    ("rtos/gateway-4", "heap_4", 24_416),
+    ("heap/lwip32-ram-b", "lwip-mem", 20_856),
+    ("heap/cjson32-telemetry", "newlib-nano", 17_096),
+    ("heap/coap-server", "sys_heap", 199_620),
+    ("heap/coap-server", "mattconte-tlsf", 200_088),
+]
+
+
+@pytest.mark.parametrize(("name", "heap", "figure"), OWN)
+def test_the_rules_give_the_figures_of_the_systems_own_sources(tmp_path, name, heap, figure):
+    if CORPUS is None:
+        requests = walk(len(name))
+        needed = measure(find_heap("heap_4", 8), [requests]).most
+        assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8
+        return
+    trace = open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path)
+    assert measure(find_heap(heap, 8), [trace]).most == figure
+
+
+def smallest_for_zephyr(requests: Requests) -> int:
+    """Memory of the smallest region that serves, struct sys_heap with it."""
+    (need,) = measure(find_heap("sys_heap", 8), [requests]).found
+    assert need.r_min is not None
+    return need.r_min
+
+
+def test_zephyrs_heap_takes_what_its_parts_add_up_to():
+    one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
+    small, large = replace(one, size=one.size + 100), replace(one, size=one.size + 300_000)
+    # 16 B and 5 hands, in units of 8; a chunk of 4 + 100 B; the end; struct sys_heap.
+    assert smallest_for_zephyr(small) == 40 + 104 + 8 + 12
+    # 16 hands, and long headers.
+    assert smallest_for_zephyr(large) == 80 + 300_008 + 8 + 12
+
+
+@pytest.mark.parametrize(
+    ("name", "peak", "over"), [("t2_w2", 37_888, 1.105), ("t2_w4", 64_452, 1.127)]
+)
+def test_zephyrs_heap_serves_from_the_region_on_that_was_published(tmp_path, name, peak, over):
+    """Its regions are not monotone: what `fit` asks for is more than the smallest that serves."""
+    if CORPUS is None:
+        assert smallest_for_zephyr(walk(len(name))) % 8 == 4  # a region of whole units, and 12 B
+        return
+    source = Path(CORPUS) / "synthetic" / f"{name}.heap.gz"
+    needed = smallest_for_zephyr(requests_of(open_any(source, ImportOptions(), tmp_path)))
+    assert abs(needed / (over * peak) - 1) <= 0.03
+
+
+# ---- where sources put every block
+
+MEMORY = 60_000  # bytes that each system's heap is given
+
+
+def long_walk(resizes: bool) -> Requests:
+    """4,000 requests of 1 to 900 bytes, mostly small, of up to 90 blocks."""
+    chance = random.Random(7)
+    rows: list[tuple[int, int, int, int]] = []
+    live: list[int] = []
+    count = 0
+    for _ in range(4_000):
+        size = chance.choice(
+            (chance.randint(1, 40), chance.randint(1, 200), 8 * chance.randint(1, 112))
+        )
+        if len(live) < 8 or (len(live) < 90 and chance.random() < 0.5):
+            rows.append((ALLOC, count, size, 0))
+            live.append(count)
+            count += 1
+        elif resizes and chance.random() < 0.2:
+            rows.append((RESIZE, chance.choice(live), size, 0))
+        else:
+            rows.append((FREE, live.pop(chance.randrange(len(live))), 0, 0))
+    op, named, sizes, alignment = (np.array(column) for column in zip(*rows, strict=True))
+    return Requests(
+        op.astype(np.uint8),
+        named.astype(np.uint32),
+        sizes.astype(np.uint64),
+        alignment.astype(np.uint32),
+    )
+
+
+def offsets_of(name: str, requests: Requests) -> np.ndarray:
+    heap = find_heap(name, 8)
+    replay = _engine.Replay(heap.plan.engine(), heap.region(MEMORY), 8, keep_offsets=True)
+    assert replay.feed(heap.events(requests))
+    return replay.offsets.astype(np.int64)
+
+
+@pytest.mark.parametrize(
+    ("name", "resizes", "source"),
+    [
+        ("lwip-mem", False, 3_453_895_797),
+        ("nuttx", True, 329_164_443),
+        ("threadx", False, 2_218_428_356),
+        ("umm_malloc", True, 2_314_380_253),
+        ("newlib-nano", True, 421_779_346),
+        ("sys_heap", True, 2_272_548_607),
+        ("mattconte-tlsf", True, 1_515_212_347),
+        ("picolibc", True, 1_768_139_587),
+        ("esp-tlsf", True, 3_617_390_045),
+        ("rt-thread", False, 1_736_180_855),
+        ("newlib", True, 161_847_702),
+    ],
+)
+def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
+    offsets = offsets_of(name, long_walk(resizes))
+    assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
+
+
+@pytest.mark.parametrize(
+    ("name", "apart"),
+    [
+        ("newlib", (16, 104)),  # a word before each, at multiples of 8, at least 16
+        ("picolibc", (16, 112)),  # 8 before each, at multiples of 8
+        ("esp-tlsf", (16, 108)),  # a word before 12, and before 104, the next eighth of 64 to 128
+        ("mattconte-tlsf", (16, 104)),  # a word before each, at multiples of 4
+        ("sys_heap", (8, 104)),  # 4 before each, at multiples of 8
+        ("lwip-mem", (24, 112)),  # 8 before 12, at multiples of 8
+        ("rt-thread", (32, 120)),  # 16 before 16, at multiples of 8
+    ],
+)
+def test_blocks_of_1_and_of_100_bytes_lie_so_far_apart(name, apart):
+    heap = find_heap(name, 8)
+    sizes = np.array([1, 1, 100, 100], np.uint64)
+    requests = Requests(
+        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
+    )
+    replay = _engine.Replay(heap.plan.engine(), heap.region(12_000), 8, keep_offsets=True)
+    assert replay.feed(heap.events(requests))
+    between = np.diff(replay.offsets.astype(np.int64))
+    assert (between[0], between[2]) == apart
+
+
+def test_newlib_asks_for_pages():
+    heap = find_heap("newlib", 8)
+    statics = heap.own
+    for size, pages in (
+        (100, 1),
+        (4_072, 1),
+        (4_080, 2),
+    ):  # a word, 8s, and 16 that stay at the top
+        requests = Requests(
+            np.array([ALLOC], np.uint8),
+            np.array([0], np.uint32),
+            np.array([size], np.uint64),
+            np.array([0], np.uint32),
+        )
+        needed = measure(heap, [requests]).most
+        assert needed == statics + 4_096 * pages
+        assert heap.set_to(needed) == 4_096 * pages
+    assert heap.set_to(statics + 4_097) == 8_192
+
+
+# ---- names
+
+SYSTEMS = [
+    *("heap_4", "lwip-mem", "newlib-nano", "sys_heap"),
+    *("threadx", "nuttx", "umm_malloc", "mattconte-tlsf"),
+]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    made = tmp_path_factory.mktemp("heaps")
+    bimodal(made / "run.heap")
+    with (made / "run.heap").open("a") as file:
+        file.write("a 900000 40\nr 900000 400\nr 900000 30\nf 900000\n")
+    (made / "aligned.heap").write_text("m 0 24 64\nf 0\n")
+    assert heapfit("import", "run.heap", folder=made).returncode == 0
+    return made
+
+
+def test_systems_heaps_are_ranked_by_their_own_memory(folder):
+    content = heapfit_json("compare", "run.parquet", *SYSTEMS, "tlsf", folder=folder)
+    rows = {row["name"]: row for row in content["rows"]}
+    trace = Trace.open(folder / "run.parquet")
+    for name in SYSTEMS:
+        heap = find_heap(name, 8)
+        assert rows[name]["r_safe"] == measure(heap, [trace]).most, name
+        assert (rows[name]["simulated"], rows[name]["tolerance"]) == (heap.title, heap.tolerance)
+    assert rows["tlsf"]["simulated"] is None
+    assert len(content["rows"]) == len(SYSTEMS) + 1
+
+
+@pytest.mark.parametrize(
+    ("heap", "system"), [("heap_4", "freertos"), ("sys_heap", "zephyr"), ("lwip-mem", "lwip")]
+)
+def test_settings_of_a_heap_are_those_of_its_system(folder, heap, system):
+    settings = heapfit_json("settings", heap, "run.heap", folder=folder)
+    assert settings == heapfit_json("settings", system, "run.heap", folder=folder)
+    from_python = settings_for(heap, [folder / "run.heap"], SettingsOptions())
+    assert from_python.system == settings["system"]
+
+
+def test_a_heap_without_settings_of_its_system_is_told_the_systems(folder):
+    wrong = heapfit("settings", "esp-tlsf", "run.heap", folder=folder)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert (
+        "'esp-tlsf' is not one of 'lwip', 'zephyr', 'zephyr-bluetooth', 'nimble'," in wrong.stderr
+    )
+
+
+def test_a_simulated_row_is_marked(folder):
+    shown = heapfit("compare", "run.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4^ " in shown
+    assert "tlsf^" not in shown
+    assert "^ simulated from its algorithm; R with control data, equal to the source's." in shown
+    both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout
+    assert "^ simulated from its algorithm" in both
+
+
+def test_a_page_is_drawn_of_a_simulated_heap(folder):
+    done = heapfit("compare", "run.heap", "heap_4", "--report", "page.html", folder=folder)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "heap_4" in (folder / "page.html").read_text()
+
+
+def test_drawn_workloads_are_asked_of_systems_heaps_too(folder):
+    asked = ("t2_w1:events=300", "heap_4")
+    (row,) = heapfit_json("compare", *asked, folder=folder)["rows"]
+    assert row["r_safe"] > 0
+
+
+def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
+    shown = heapfit("compare", "aligned.heap", "heap_4", "tlsf", folder=folder).stdout
+    assert "heap_4 skipped: event 1: asks for an alignment of 64" in " ".join(shown.split())
+
+
+def test_an_alias_is_the_allocator_everywhere(folder):
+    (row,) = heapfit_json("compare", "run.heap", "dlmalloc", folder=folder)["rows"]
+    assert row["name"] == "lea"
+    shown = heapfit("allocators", "dlmalloc", folder=folder).stdout.splitlines()
+    assert shown[0].startswith("lea: ")
+    assert shown[1].split() == ["also", "called", "dlmalloc"]
+    aliases = list_aliases()
+    assert [info.name for info in find_allocators(list(aliases))] == list(aliases.values())
+
+
+def test_the_heap_of_today_is_any_of_them(folder):
+    shown = heapfit("fit", "run.heap", "--now", "dlmalloc", folder=folder).stdout
+    assert re.search(r"keep lea and\s+set its region to", shown, re.IGNORECASE)
+    (row,) = heapfit_json("compare", "run.parquet", "lea", folder=folder)["rows"]
+    needs = measure(find_heap("dlmalloc", 8), [Trace.open(folder / "run.parquet")])
+    assert needs.most == row["r_safe"]
+
+
+def test_a_name_means_one_heap():
+    registered = [info.name for info in _engine.allocators()]
+    both = set(SYSTEM_HEAPS) & set(registered)
+    assert all(is_simulated(name) for name in both)  # it is the system's, in every command
+    assert len(list_heap_names()) == len(set(list_heap_names()))
+    assert all(is_heap(name) for name in [*SYSTEMS, "lea:alignment=4", "dlmalloc"])
+    assert [name for name in SYSTEMS if is_simulated(name)] == SYSTEMS
+    assert not is_heap("run.heap")
+
+
+@pytest.mark.parametrize("name", ["heap_1", "heap_2", "heap_5:16K,8K"])
+@pytest.mark.parametrize("words", [("fit", "run.heap", "--now"), ("compare", "run.heap")])
+def test_a_removed_heap_ends_with_2_and_the_one_to_name(folder, words, name):
+    done = heapfit(*words, name, folder=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"{name.partition(':')[0]}: is no longer simulated" in done.stderr
+    assert "give heap_4" in done.stderr
+
+
+@pytest.mark.parametrize("name", ["class_pools", "sized", "chained_pool"])
+def test_an_allocator_that_no_program_can_just_have_is_none(name):
+    with pytest.raises(HeapfitError, match="is no heap that a program can have as it is"):
+        find_heap(name, 8)
+
+
+def test_all_are_listed_with_what_users_set(folder):
+    shown = heapfit("allocators", folder=folder).stdout
+    content = heapfit_json("allocators", folder=folder)
+    assert [one["name"] for one in content["systems_heaps"]] == [*SYSTEM_HEAPS]
+    assert content["aliases"] == {"dlmalloc": "lea"}
+    assert "systems' heaps: simulated from their algorithms (docs/now.md)" in shown
+    assert "configTOTAL_HEAP_SIZE" in heapfit("allocators", "heap_4", folder=folder).stdout

@@ -1,0 +1,340 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pools of sizes: special ones of Mamagkakis et al., budgets of Lee and Yi, and search starts."""
+
+import itertools
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from small_traces import event_array, load_lines, table2
+
+from heapfit import _engine
+from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.comparison import compare
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.design.budgets.greedy_budgets import (
+    classes_with_most,
+    plan_from_budgets,
+)
+from heapfit.design.budgets.live_points import LivePoints, live_points
+from heapfit.design.budgets.priced import price_budgets
+from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
+from heapfit.design.pools.static_pools import ALLOCATOR, block_sizes, worst_case_plan
+from heapfit.design.search.moves import BudgetSizes, Moves
+from heapfit.design.search.pooled_design import Budget, PooledDesign, SharedHeap, design_from_plan
+from heapfit.design.search.starts import search_starts
+from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import live_sizes_at, load_trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+
+POWERS = [(64, False), (128, False), (256, False), (512, False), (1024, False)]
+PAPER = [(40, True), *POWERS, (1500, True)]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """The part of a profile that the rule looks at."""
+
+    sizes: NDArray[np.uint64]
+    allocations: NDArray[np.uint64]
+
+
+def histogram(counts: dict[int, int]) -> Histogram:
+    sizes = np.array(sorted(counts), np.uint64)
+    return Histogram(sizes, np.array([counts[int(size)] for size in sizes], np.uint64))
+
+
+def test_requests_of_0_count_as_requests_of_1() -> None:
+    assert special_sizes(histogram({0: 500, 1: 500, 40: 1000})) == (1, 40)
+    assert special_sizes(histogram({0: 60, 1: 60, 40: 1000})) == (1, 40)
+    plan = special_pools_plan("class_pools", events([0, 1, 40]), pool_sizes((1, 40), 40), 8)
+    assert [pool.size for pool in plan.pools] == [1, 40]
+
+
+def paper_mix() -> Histogram:
+    """43 % of 40 B, 26 % of 1500 B, the rest over many sizes of 0.02 % each."""
+    rest = dict.fromkeys(range(41, 1500), 2)
+    return histogram({40: 4300, 1500: 2600, **rest})
+
+
+def events(sizes: list[int]) -> _engine.EventArray:
+    """All of these allocated, then all freed in order."""
+    count = len(sizes)
+    array = _engine.EventArray()
+    array.append(
+        np.repeat(np.array([0, 4], np.uint8), count),
+        np.tile(np.arange(count, dtype=np.uint32), 2),
+        np.array(sizes + count * [0], np.uint64),
+        None,
+    )
+    return array
+
+
+def counts_of(sizes: list[int], pools: list[tuple[int, bool]]) -> dict[int, int]:
+    plan = special_pools_plan("class_pools", events(sizes), pools, 8)
+    return {pool.size: pool.count for pool in plan.pools}
+
+
+def test_the_papers_mix_gives_the_papers_seven_pools() -> None:
+    special = special_sizes(paper_mix())
+    assert special == (40, 1500)
+    assert pool_sizes(special, 1500) == PAPER
+
+
+def test_a_size_of_exactly_ten_percent_is_special() -> None:
+    assert special_sizes(histogram({40: 10, 50: 9, 60: 81})) == (40, 60)
+
+
+def test_ten_equal_sizes_are_all_special() -> None:
+    assert len(special_sizes(histogram(dict.fromkeys(range(10, 110, 10), 7)))) == 10
+
+
+def test_a_histogram_without_a_mode_has_no_special_size() -> None:
+    assert special_sizes(histogram(dict.fromkeys(range(1, 100), 1))) == ()
+
+
+def test_a_special_request_of_nothing_is_one_byte() -> None:
+    assert special_sizes(histogram({0: 5, 100: 5})) == (1, 100)
+
+
+def test_no_allocations_make_nothing_special() -> None:
+    assert special_sizes(histogram({40: 0})) == ()
+
+
+@pytest.mark.parametrize(
+    ("request_size", "pool"), [(1000, 1024), (1200, 1500), (39, 64), (40, 40), (41, 64), (1, 64)]
+)
+def test_a_request_is_counted_in_the_papers_pool(request_size: int, pool: int) -> None:
+    assert counts_of([request_size], PAPER) == {pool: 1}
+
+
+def test_powers_run_to_the_first_that_is_not_below_the_maximum() -> None:
+    assert pool_sizes((40,), 1025)[-1] == (2048, False)
+    assert pool_sizes((40,), 1024)[-1] == (1024, False)
+    assert pool_sizes((), 5) == [(64, False)]
+
+
+def test_a_special_power_of_two_shares_its_pool() -> None:
+    assert pool_sizes((64, 200), 200) == [(64, False), (128, False), (200, True)]
+
+
+def test_there_are_at_most_sixteen_pools() -> None:
+    sizes = pool_sizes((24, 40), 1 << 40)
+    assert len(sizes) == 16
+    assert sizes[-1] == (64 << 13, False)
+
+
+def test_what_is_too_large_for_sixteen_pools_is_shared() -> None:
+    sizes = pool_sizes((24, 40), 1 << 30)
+    plan = special_pools_plan("class_pools", events([24, 1 << 20]), sizes, 8)
+    assert [pool.size for pool in plan.pools] == [24]
+    assert plan.shared is not None
+    assert plan.shared.allocator == "tlsf"
+
+
+def test_a_plan_whose_pools_serve_all_has_no_shared_allocator() -> None:
+    assert special_pools_plan("class_pools", events([40, 1500]), PAPER, 8).shared is None
+
+
+def test_counts_are_the_most_blocks_live_at_once() -> None:
+    assert counts_of([40, 40, 39, 1200, 1500, 40], PAPER) == {40: 3, 64: 1, 1500: 2}
+
+
+# ---- every size set aside for its own worst case
+
+
+def test_each_size_has_a_pool_of_its_worst_case_and_no_search_is_needed(tmp_path) -> None:
+    spec = parse_workload("t2_w4:limit=3,events=2000")
+    loaded = load_trace(generate_workload(spec, tmp_path / "w"), alignment=8)
+    classes = block_sizes(loaded.profile, 8)
+    plan = worst_case_plan(ALLOCATOR, loaded.events, classes, 8)
+    # 1978 B are rounded up to a multiple of 8.
+    assert plan.pools == tuple(Pool(size, 3, True) for size in (528, 1040, 1984, 2952))
+    (row,) = compare(
+        loaded, Portfolio((Candidate("static", Heap("static", plan), "", True),), ())
+    ).rows
+    assert row.step == 0
+    assert row.r_safe is not None
+    assert 3 * (528 + 1040 + 1984 + 2952) <= row.r_safe <= 3 * (528 + 1040 + 1984 + 2952) + 128
+
+
+def test_sizes_that_need_equal_blocks_are_one_class(tmp_path) -> None:
+    spec = parse_workload("t2_w4:size_1=521,size_2=528,size_3=527,size_4=1,events=500")
+    loaded = load_trace(generate_workload(spec, tmp_path / "w"), alignment=8)
+    assert block_sizes(loaded.profile, 8) == [8, 528]
+    assert block_sizes(loaded.profile, 4) == [4, 524, 528]
+    plan = worst_case_plan(ALLOCATOR, loaded.events, [8, 528], 8)
+    peaks = _engine.pool_peaks(loaded.events, [(528, True)], 8, ALLOCATOR)
+    assert [pool.count for pool in plan.pools if pool.size == 528] == list(peaks.counts)
+
+
+# ---- Lee and Yi's budgets
+
+SIZES = (16, 24, 40, 64, 104)
+Event = tuple[int, int, int]  # op, object, size
+ALLOC, RESIZE, FREE = 0, 3, 4
+
+
+def random_events(seed: int, count: int) -> list[Event]:
+    """Allocations, resizes and frees; half of the sizes are in SIZES once rounded up to 8."""
+    draw = random.Random(seed)
+    live: list[int] = []
+    born = 0
+    events: list[Event] = []
+    for _ in range(count):
+        size = draw.choice(SIZES) - draw.choice((0, 0, 3)) if draw.random() < 0.7 else 200
+        action = draw.random()
+        if not live or action < 0.5:
+            events.append((ALLOC, born, size))
+            live.append(born)
+            born += 1
+        elif action < 0.6:
+            events.append((RESIZE, draw.choice(live), size))
+        else:
+            events.append((FREE, live.pop(draw.randrange(len(live))), 0))
+    return events
+
+
+def rounded(size: int) -> int:
+    return -(-max(size, 1) // 8) * 8
+
+
+def test_a_plan_keeps_no_empty_budget() -> None:
+    # 64 bytes are live only after the peak of 1000 + 128, which a bucket of 64 would raise.
+    events = event_array([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
+    sizes = [64, 128]
+    plan = plan_from_budgets(sizes, _engine.greedy_budgets(events, sizes, 8), 8)
+    assert plan is not None
+    assert [(pool.size, pool.count) for pool in plan.pools] == [(128, 1)]
+
+
+def test_no_budget_means_no_plan() -> None:
+    counts = _engine.greedy_budgets(event_array([(ALLOC, 0, 64)]), [128], 8)
+    assert plan_from_budgets([128], counts, 8) is None
+
+
+def test_sizes_of_one_class_are_weighed_together() -> None:
+    sizes = np.array([33, 37, 40, 64], np.uint64)
+    weights = np.array([2, 2, 2, 5], np.uint64)
+    assert classes_with_most(sizes, weights, 8, 1) == [40]
+    assert classes_with_most(sizes, weights, 8, 4) == [40, 64]
+    assert classes_with_most(sizes, weights, 4, 1) == [64]
+
+
+def test_of_equal_weights_the_smaller_class_is_chosen() -> None:
+    sizes = np.array([8, 16, 24], np.uint64)
+    assert classes_with_most(sizes, np.array([1, 1, 1], np.uint64), 8, 2) == [8, 16]
+
+
+def test_a_size_without_weight_is_not_chosen() -> None:
+    sizes = np.array([8, 16], np.uint64)
+    assert classes_with_most(sizes, np.array([0, 1], np.uint64), 8, 2) == [16]
+
+
+@pytest.mark.parametrize("event", [0, 41, 149])
+def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None:
+    events = random_events(99, 150)
+    sizes, counts = live_sizes_at(event_array(events), event)
+    live: dict[int, int] = {}
+    for _, object_number, size in events[: event + 1]:
+        live[object_number] = size
+    expected = [size for size in live.values() if size > 0]
+    assert dict(zip(sizes.tolist(), counts.tolist(), strict=True)) == {
+        size: expected.count(size) for size in sorted(set(expected))
+    }
+
+
+# ---- where a search begins
+
+REQUESTED = [528, 1040, 1984, 2952]
+
+
+def needed(points: LivePoints, counts: list[int], price: float) -> float:
+    """The guess at R that priced budgets minimise."""
+    sizes = np.array(REQUESTED)
+    shared = points.live - np.minimum(points.blocks, counts) @ sizes
+    return float(sizes @ np.array(counts) + (1 + price) * shared.max())
+
+
+def test_bytes_move_from_one_budget_to_another() -> None:
+    moves = Moves(BudgetSizes(8, (16, 32), (0, 100, 200), (16, 32)), seed=1)
+    start = PooledDesign((Budget(16, 0, 50), Budget(32, 16, 50)), SharedHeap("tlsf"))
+    gained = [
+        {budget.size: budget.count - 50 for budget in moves.change(start).budgets}
+        for _ in range(200)
+    ]
+    moved = [one for one in gained if one.get(16, 0) * one.get(32, 0) < 0]
+    assert any(one[16] == -2 * one[32] for one in moved)
+
+
+def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
+    trace = load_lines(
+        tmp_path / "t.heap", ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
+    ).trace
+    points = live_points(trace.events(), [16, 40, 104], 8, 100)
+    assert points.live.tolist() == [144, 120]
+    assert points.blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert [seen.tolist() for seen in points.hits] == [[1], [1, 2], [1]]
+
+
+def test_of_many_moments_the_fullest_of_each_stretch_stay(tmp_path: Path) -> None:
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
+    every = live_points(loaded.events, REQUESTED, 8, 10**6)
+    few = live_points(loaded.events, REQUESTED, 8, 50)
+    assert len(few.live) == 50 < len(every.live)
+    assert few.live.max() == every.live.max()
+
+
+def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
+    points = live_points(loaded.events, REQUESTED, 8, 10**6)
+    best = min(
+        needed(points, list(counts), 0.1)
+        for counts in itertools.product(*(range(11) for _ in REQUESTED))
+    )
+    found = price_budgets(points, REQUESTED, 0.1)
+    assert needed(points, found, 0.1) <= 1.01 * best  # rounded
+
+
+def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:
+    loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
+    starts = search_starts(loaded)
+    assert starts == search_starts(loaded)
+    assert len(starts) >= 2
+    for start in starts:
+        assert _engine.Trial(start.engine(), loaded.events).scan().r_safe is not None
+
+
+def test_a_design_of_single_sizes_is_budgeted() -> None:
+    design = PooledDesign((Budget(40, 32, 3), Budget(512, 504, 2)), SharedHeap("best_fit"))
+    shared = Plan("best_fit", {"alignment": 8})
+    pools = (Pool(40, 3, is_exact=True), Pool(512, 2, is_exact=True))
+    assert design.plan(8) == Plan("budgeted", {"alignment": 8}, pools, shared)
+    assert PooledDesign((), SharedHeap("best_fit")).plan(8) == shared
+
+
+def test_a_range_keeps_smaller_requests_as_its_largest_and_leaves_out_the_rest() -> None:
+    plan = (
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), SharedHeap("best_fit"))
+        .plan(8)
+        .engine()
+    )
+    sizes = np.array([1, 32, 33, 40, 41, 440, 441, 448, 512, 513], np.uint64)
+    pools = plan.pools
+    served = [
+        pools[i][0] if i < len(pools) and pools[i][1] > 0 else None
+        for i in plan.pools_for(sizes).tolist()
+    ]
+    assert served == [None, None, 40, 40, None, None, 512, 512, 512, None]
+
+
+def test_a_plan_is_the_same_design_again() -> None:
+    for design in (
+        PooledDesign((Budget(40, 32, 3), Budget(512, 440, 2)), SharedHeap("tlsf")),
+        PooledDesign((Budget(40, 32, 3), Budget(48, 40, 2)), SharedHeap("tlsf")),
+    ):
+        assert design_from_plan(design.plan(8), SharedHeap("tlsf")) == design

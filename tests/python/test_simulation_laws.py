@@ -1,0 +1,332 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Closed forms against exact rationals and printed tables; metrics and intervals."""
+
+import random
+from dataclasses import replace
+from fractions import Fraction
+from math import factorial
+
+import numpy as np
+import pytest
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.plan.plan import Plan, Pool
+from heapfit.simulation.arrivals import Periodic, Poisson
+from heapfit.simulation.closed_form import exact_metrics, unit_classes
+from heapfit.simulation.holding import ExponentialHolding, FifoService, UniformHolding
+from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
+from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.sizes import (
+    BimodalSize,
+    EmpiricalSize,
+    ExponentialSize,
+    ListedSizes,
+    UniformSize,
+)
+from heapfit.simulation.statistics import estimate, student_t
+from heapfit.simulation.traffic import Traffic
+
+
+def erlang_b_by_definition(servers: int, offered: Fraction) -> Fraction:
+    """a^n / n! over the sum of a^i / i!."""
+    terms = [offered**i / factorial(i) for i in range(servers + 1)]
+    return terms[-1] / sum(terms)
+
+
+def states(units: int, demand: list[int]) -> list[tuple[int, ...]]:
+    """Every number of live requests of each class that fits."""
+    if not demand:
+        return [()]
+    return [
+        (n, *rest)
+        for n in range(units // demand[0] + 1)
+        for rest in states(units - n * demand[0], demand[1:])
+    ]
+
+
+def refused_by_product_form(units: int, demand: list[int], offered: list[Fraction]) -> list[float]:
+    """Each state's weight is the product of a_k^n_k / n_k!; no recurrence."""
+    weights = {}
+    for state in states(units, demand):
+        weight = Fraction(1)
+        for n, a in zip(state, offered, strict=True):
+            weight *= a**n / factorial(n)
+        weights[state] = weight
+    total = sum(weights.values())
+    free = {s: units - sum(n * b for n, b in zip(s, demand, strict=True)) for s in weights}
+    return [float(sum(w for s, w in weights.items() if free[s] < b) / total) for b in demand]
+
+
+def refused(units: int, demand: list[int], offered: list[float]) -> np.ndarray:
+    return _engine.kaufman_roberts(units, np.array(demand, np.uint64), np.array(offered, float))
+
+
+@pytest.mark.parametrize(("servers", "offered"), [(1, "1/3"), (7, "5"), (40, "31/2"), (60, "90")])
+def test_erlang_b_is_its_definition(servers, offered):
+    exact = float(erlang_b_by_definition(servers, Fraction(offered)))
+    assert _engine.erlang_b(servers, float(Fraction(offered))) == pytest.approx(exact, rel=1e-13)
+
+
+def test_erlang_b_is_as_in_printed_tables():
+    """Erlang's table: 10 circuits carry 4.46 erlangs, 100 carry 84.06, at 1 % lost."""
+    assert _engine.erlang_b(10, 4.46) == pytest.approx(0.01, abs=5e-5)
+    assert _engine.erlang_b(100, 84.06) == pytest.approx(0.01, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("units", "demand", "offered"),
+    [
+        (2, [1, 2], ["1", "1"]),
+        (12, [1, 2, 3], ["2", "3/2", "1/2"]),
+        (17, [2, 5], ["7/3", "1"]),
+        (20, [4, 1, 7], ["1", "10", "3"]),
+    ],
+)
+def test_kaufman_roberts_is_the_product_form(units, demand, offered):
+    rationals = [Fraction(a) for a in offered]
+    exact = refused_by_product_form(units, demand, rationals)
+    found = refused(units, demand, [float(a) for a in rationals])
+    assert found == pytest.approx(exact, rel=1e-12)
+
+
+def test_kaufman_roberts_is_the_recurrence_where_doubles_would_overflow():
+    units, demand, offered = 1024, [1, 2, 3, 4], [450, 533, 533, 484]
+    q = [Fraction(1)]
+    for j in range(1, units + 1):
+        terms = (
+            a * b * q[j - b] for a, b in zip(offered, demand, strict=True) if j >= b
+        )  # whole numbers over j: rounded to keep the fractions short
+        q.append((sum(terms, Fraction(0)) / j).limit_denominator(10**30))
+    assert q[-1] > 10**308
+    exact = [float(sum(q[units - b + 1 :]) / sum(q)) for b in demand]
+    assert refused(units, demand, offered) == pytest.approx(exact, rel=1e-12)
+
+
+def test_bad_traffic_is_refused_with_its_value():
+    with pytest.raises(HeapfitError, match="nan"):
+        _engine.erlang_b(3, float("nan"))
+    with pytest.raises(HeapfitError, match="must be a number from 0, not -1"):
+        refused(3, [1], [-1.0])
+
+
+# ---- where closed forms apply
+
+TRAFFIC = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
+
+
+def scheme(allocator: str, **tunables: int) -> Scheme:
+    plan = Plan(allocator, tunables)
+    return Scheme("one", plan, max(plan.engine().smallest_region, 10_000))
+
+
+FIXED = scheme("fixed_pool", block_size=2048, blocks=8)
+CHAINED = scheme("chained_pool", partition_size=512, partitions=30)
+
+
+def test_uniform_sizes_become_classes_of_exact_shares():
+    """80 to 512, 513 to 1024, 1025 to 1536, 1537 to 2000."""
+    classes = unit_classes(UniformSize(80, 2000), 512)
+    assert classes.units.tolist() == [1, 2, 3, 4]
+    counts = [433, 512, 512, 464]
+    assert classes.share == pytest.approx([float(Fraction(n, 1921)) for n in counts], rel=1e-12)
+    assert classes.mean_size == pytest.approx([296, 768.5, 1280.5, 1768.5], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        UniformSize(1, 7),
+        ExponentialSize(8, 350),
+        ExponentialSize(5, 5),
+        BimodalSize(40, 43, 1500, 26),
+        EmpiricalSize((9, 3, 9), (1.0, 2.0, 1.0)),
+    ],
+)
+def test_a_distribution_is_what_the_engine_draws(sizes):
+    values, shares = sizes.distribution()
+    assert shares.sum() == pytest.approx(1)
+    drawn = _engine.Simulation(
+        FIXED.plan.engine(), FIXED.region, replace(TRAFFIC, sizes=sizes).engine(), 1
+    )
+    drawn.run(100_000)
+    counts = drawn.counts()
+    mean = float((values * shares).sum())
+    assert counts.requested_bytes / counts.requests == pytest.approx(mean, rel=0.02)
+    bounds, offered = counts.offered_by_size
+    below = np.searchsorted(values, bounds, side="right")
+    expected = np.append(0, np.cumsum(shares))[below]
+    assert np.cumsum(offered) / counts.requests == pytest.approx(expected, abs=0.006)
+
+
+def test_a_fixed_pool_is_refused_by_erlang_whatever_the_sizes():
+    exact = exact_metrics(TRAFFIC, FIXED)
+    admitted = 1 - _engine.erlang_b(8, 10.0)
+    assert exact["bandwidth_admission"] == pytest.approx(admitted)
+    assert exact["request_admission"] == pytest.approx(admitted)
+    live = 10.0 * admitted * 1040
+    assert exact["memory_utilisation"] == pytest.approx(live / FIXED.region)
+    assert exact["pool_utilisation"] == pytest.approx(live / (8 * 2048))
+    assert exact["internal_fragmentation"] == pytest.approx(10.0 * admitted * (2048 - 1040))
+
+
+def test_requests_above_a_buffer_take_nothing_from_the_others():
+    narrow = scheme("fixed_pool", block_size=1040, blocks=8)
+    share = 961 / 1921
+    exact = exact_metrics(TRAFFIC, narrow)
+    admitted = share * (1 - _engine.erlang_b(8, 10.0 * share))
+    assert exact["request_admission"] == pytest.approx(admitted)
+
+
+def test_chained_partitions_are_refused_by_kaufman_and_roberts():
+    classes = unit_classes(UniformSize(80, 2000), 512)
+    refused = _engine.kaufman_roberts(30, classes.units, 10.0 * classes.share)
+    exact = exact_metrics(TRAFFIC, CHAINED)
+    assert exact["request_admission"] == pytest.approx(1 - (classes.share * refused).sum())
+    assert exact["bandwidth_admission"] < exact["request_admission"]
+
+
+def test_holding_times_of_the_same_mean_give_the_same():
+    other = replace(TRAFFIC, holding=UniformHolding(0.5, 1.5))
+    assert exact_metrics(other, CHAINED) == exact_metrics(TRAFFIC, CHAINED)
+
+
+PACKETS = replace(TRAFFIC, sizes=BimodalSize(40, 43, 1500, 26))
+
+
+def class_pools(**tunables: int) -> Scheme:
+    """40 B and 1500 B exactly, the rest by the pools of 512, 1024 and 1536 B."""
+    sizes = ((40, True), (512, False), (1024, False), (1500, True), (1536, False))
+    pools = tuple(Pool(size, 4, is_exact) for size, is_exact in sizes)
+    plan = Plan("class_pools", tunables, pools)
+    return Scheme("one", plan, plan.engine().smallest_region)
+
+
+def test_class_pools_that_refuse_are_an_erlang_system_each():
+    exact = exact_metrics(PACKETS, class_pools(overflow=2))
+    each = 0.31 / 1459  # of the sizes from 41 to 1499
+    shares = [0.43, 472 * each, 512 * each, 0.26, 475 * each]
+    admitted = sum(share * (1 - _engine.erlang_b(4, 10 * share)) for share in shares)
+    assert exact["request_admission"] == pytest.approx(admitted)
+
+
+def test_class_pools_simulated_agree_with_the_closed_form():
+    scheme = class_pools(overflow=2)
+    simulation = _engine.Simulation(scheme.plan.engine(), scheme.region, PACKETS.engine(), 1)
+    simulation.run(1000)
+    simulation.reset_counts()
+    simulation.run(400_000)
+    counts = simulation.counts()
+    exact = exact_metrics(PACKETS, scheme)
+    bytes_admitted = counts.admitted_bytes / counts.requested_bytes
+    assert exact["bandwidth_admission"] == pytest.approx(bytes_admitted, abs=0.004)
+    assert exact["request_admission"] == pytest.approx(counts.admitted / counts.requests, abs=0.004)
+    used = (counts.used_byte_ns - counts.live_byte_ns) / counts.time_ns
+    assert exact["internal_fragmentation"] == pytest.approx(used, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("traffic", "one"),
+    [
+        (replace(TRAFFIC, arrivals=Periodic(0.1)), FIXED),
+        (replace(TRAFFIC, holding=FifoService(1e6, None)), FIXED),
+        (replace(TRAFFIC, sizes=ListedSizes((80, 90))), FIXED),
+        (replace(TRAFFIC, sizes=UniformSize(1, 2**31)), CHAINED),
+        (TRAFFIC, scheme("partition_pool", partition_size=512, partitions=30)),
+        (TRAFFIC, scheme("tlsf")),
+        (PACKETS, class_pools()),
+    ],
+)
+def test_without_its_conditions_there_is_no_closed_form(traffic, one):
+    assert exact_metrics(traffic, one) is None
+
+
+# ---- metrics
+
+SEEN = Observation(
+    region=1000,
+    capacity=800,
+    requests=10,
+    admitted=9,
+    requested_bytes=500,
+    admitted_bytes=400,
+    live=200.0,
+    used=260.0,
+    external=30.0,
+    external_peak=90,
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("bandwidth_admission", 0.8),
+        ("request_admission", 0.9),
+        ("memory_utilisation", 0.2),
+        ("pool_utilisation", 0.25),
+        ("combined_utility", 0.16),
+        ("internal_fragmentation", 60.0),
+        ("external_fragmentation", 30.0),
+        ("external_fragmentation_peak", 90.0),
+    ],
+)
+def test_a_metric_is_as_by_hand(name, value):
+    assert METRICS[name].of(SEEN) == pytest.approx(value)
+
+
+def test_what_has_no_whole_has_no_share():
+    nothing = replace(SEEN, requests=0, requested_bytes=0, capacity=0)
+    for name in ("bandwidth_admission", "request_admission", "pool_utilisation",
+                 "combined_utility"):  # fmt: skip
+        assert METRICS[name].of(nothing) is None
+
+
+def test_overhead_is_over_what_can_be_handed_out():
+    assert overhead_ratio(1000, 800) == 0.25
+    assert overhead_ratio(1000, 0) is None
+
+
+# ---- intervals
+
+
+@pytest.mark.parametrize(
+    ("confidence", "freedom", "t"),
+    [
+        (0.95, 1, 12.706),
+        (0.95, 2, 4.303),
+        (0.95, 3, 3.182),
+        (0.95, 9, 2.262),
+        (0.95, 120, 1.980),
+        (0.99, 1, 63.657),
+        (0.99, 4, 4.604),
+        (0.99, 7, 3.499),
+        (0.99, 30, 2.750),
+        (0.999, 5, 6.869),
+    ],
+)
+def test_t_is_as_in_printed_tables(confidence, freedom, t):
+    assert student_t(confidence, freedom) == pytest.approx(t, abs=0.0005)
+
+
+def test_the_interval_of_three_values_is_as_by_hand():
+    found = estimate([1.0, 2.0, 3.0], 0.95)
+    assert found.mean == 2.0
+    assert found.half_width == pytest.approx(4.303 / 3**0.5, abs=0.001)
+    assert found.holds(4.0)
+    assert not found.holds(4.5)
+
+
+def test_one_value_has_no_interval():
+    found = estimate([0.5], 0.95)
+    assert (found.mean, found.half_width) == (0.5, None)
+    assert not found.holds(0.5)
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_an_interval_holds_the_truth_as_often_as_it_says(confidence):
+    draw = random.Random(3)
+    trials = 4000
+    hits = sum(
+        estimate([draw.gauss(10, 3) for _ in range(5)], confidence).holds(10) for _ in range(trials)
+    )
+    assert hits / trials == pytest.approx(confidence, abs=0.02)
