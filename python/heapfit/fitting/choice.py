@@ -11,7 +11,9 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.incumbents.replacement import HeapCost
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, heap_size
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import verdict_rows
@@ -146,6 +148,12 @@ def basis_of(choice: Choice, row: Row) -> MarginBasis:
 def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSize:
     """The size to set for the peak and the margin that are asked for."""
     return heap_size(r_safe, known, options.peak, options.margin)
+
+
+def cost_heap(name: str, heap: Heap, recording: LoadedTrace, size: HeapSize | None) -> HeapCost:
+    """What a heap costs for a recording in what all of them need; None: none serves it."""
+    costs = estimate_costs(heap, recording, None if size is None else size.r_safe)
+    return HeapCost(name, size, costs.flash, costs.mean)
 
 
 def list_rival_offers(

@@ -14,13 +14,19 @@ from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
 from heapfit.comparison.incumbents.needs import Needs, measure_with_notes
-from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.choice import Choice, basis_of, compute_size, list_rival_offers
+from heapfit.fitting.choice import (
+    Choice,
+    basis_of,
+    compute_size,
+    cost_heap,
+    list_rival_offers,
+)
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.energy import load_sram
@@ -131,8 +137,8 @@ class Judge:
             size, _, changes = size_incumbent(needs, tried_on, known, self.options, self.progress)
         row, fitted = choice.winner, choice.answer.size
         costs = (
-            HeapCost.estimate(heap.name, heap, choice.shown, size),
-            HeapCost.estimate(row.name, row.heap, choice.shown, fitted),
+            cost_heap(heap.name, heap, choice.shown, size),
+            cost_heap(row.name, row.heap, choice.shown, fitted),
         )
         return IncumbentVerdict(
             heap,

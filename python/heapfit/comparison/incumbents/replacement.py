@@ -6,12 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.margin import HeapSize
 from heapfit.plan.quantities import format_count, format_share
-from heapfit.trace.loaded import LoadedTrace
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
 # 2.2 % of U_max by timing alone, so less than this is no more than another run.
@@ -47,14 +45,6 @@ class HeapCost:
     size: HeapSize | None  # memory for all recordings, with its own margin; None: none serves
     code: int | None  # bytes of text
     instructions: float | None  # a call, in the mean
-
-    @classmethod
-    def estimate(
-        cls, name: str, heap: Heap, recording: LoadedTrace, size: HeapSize | None
-    ) -> HeapCost:
-        """The costs for a recording in what all of them need."""
-        costs = estimate_costs(heap, recording, None if size is None else size.r_safe)
-        return cls(name, size, costs.flash, costs.mean)
 
     @property
     def memory(self) -> int | None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict, Pair
 from heapfit.comparison.margin import (
     HeapSize,
     MarginBasis,
@@ -26,6 +26,7 @@ from heapfit.comparison.margin import (
     heap_size,
     margin_kind,
 )
+from heapfit.fitting.choice import cost_heap
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.survival import Survival
 from heapfit.plan.plan_file import PlanFile
@@ -92,8 +93,8 @@ def measure_pairs(
     basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        HeapCost.estimate(heap.name, heap, load_trace(over_now[0]), size),
-        HeapCost.estimate(ours.name, ours, load_trace(over_plan[0]), fitted_size),
+        cost_heap(heap.name, heap, load_trace(over_now[0]), size),
+        cost_heap(ours.name, ours, load_trace(over_plan[0]), fitted_size),
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
