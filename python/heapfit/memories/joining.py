@@ -54,19 +54,11 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Meeting:
-    """A way in which two programs meet, and the region that serves both in it."""
-
-    name: str
-    region: int  # bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Joining:
     """What two programs need in one memory and apart."""
 
     programs: tuple[Program, Program]
-    meetings: tuple[Meeting, ...]
+    meetings: tuple[tuple[str, int], ...]  # each way, and the region that serves both in it
 
     @property
     def apart(self) -> int:
@@ -76,7 +68,7 @@ class Joining:
     @property
     def most(self) -> int:
         """Bytes of one heap, however the programs meet in the ways tried."""
-        return max(one.region for one in self.meetings)
+        return max(region for _, region in self.meetings)
 
     @property
     def least(self) -> int:
@@ -151,7 +143,7 @@ def join_recorded(first: Program, second: Program, plan: Plan) -> Joining:
         joined = (_merge((first, second), order) for order in orders(first, second))
         regions = [_least_region(events, plan, base) for events in joined]
         if regions:
-            meetings.append(Meeting(name, max(regions)))
+            meetings.append((name, max(regions)))
     return Joining((first, second), tuple(meetings))
 
 
