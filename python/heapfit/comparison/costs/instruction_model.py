@@ -55,7 +55,8 @@ class InstructionModel:
     def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> tuple[float, float] | None:
         """Instructions of the calls of a replay (_engine.call_costs), in the mean, then the most.
 
-        The call that takes most is of this replay, no bound on others. None where one of its operations was never measured.
+        That is of this replay, no bound on others. None where one of its operations was never
+        measured.
         """
         columns = [costs[name].tolist() for name in ("op", "loads", "stores", "calls")]
         total, calls, longest = 0.0, 0, 0.0
