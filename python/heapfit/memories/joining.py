@@ -22,6 +22,7 @@ from heapfit.comparison.incumbents.needs import search
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
+from heapfit.memories.demand import live_after
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -46,11 +47,7 @@ class Program:
     def live(self) -> Ints:
         """The bytes live after each event."""
         ops, objects, sizes, _ = self.columns
-        order = np.argsort(objects, kind="stable")
-        before = np.zeros(len(ops), np.int64)
-        same = objects[order[1:]] == objects[order[:-1]]
-        before[order[1:][same]] = sizes[order[:-1][same]]
-        return np.cumsum(np.where(ops == FREE, 0, sizes.astype(np.int64)) - before)
+        return live_after(np.where(ops == FREE, 0, sizes), objects)
 
 
 @dataclass(frozen=True, slots=True)
