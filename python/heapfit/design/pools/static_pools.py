@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from heapfit import _engine
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.plan.plan import Plan
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "static_pools"
 EQUAL_BUFFERS = "fixed_pool"  # the allocator of one pool
@@ -21,8 +21,8 @@ MOST_POOLS = 4096  # an allocator's own limit
 
 def block_sizes(profile: Profile, alignment: int) -> list[int]:
     """The distinct request sizes, rounded up to the alignment, ascending."""
-    asked = {max(size, 1) for size in profile.sizes.tolist()}  # 0 bytes are served as 1
-    return sorted({-(-size // alignment) * alignment for size in asked})
+    sizes, _ = sum_by_block(profile.sizes, alignment)
+    return list(sizes.tolist())
 
 
 def worst_case_plan(
