@@ -7,8 +7,6 @@ P_i,max. It is also what traces of many sizes cannot afford.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from heapfit import _engine
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.plan.plan import Plan
@@ -30,13 +28,3 @@ def worst_case_plan(
 ) -> Plan:
     """A pool of each class with as many blocks as are ever live at once."""
     return special_pools_plan(allocator, events, [(size, True) for size in classes], alignment)
-
-
-def equal_buffer_scalars(profile: Profile) -> Mapping[str, int]:
-    """The tunables of one pool of equal buffers that serves every request of a trace.
-
-    Elsayed and Galal compare with it. A buffer holds the largest request, and there are as many as
-    are ever live at once.
-    """
-    largest = max(profile.sizes.tolist(), default=1)
-    return {"block_size": max(largest, 1), "blocks": max(profile.live_blocks_max, 1)}
