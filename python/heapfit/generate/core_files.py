@@ -19,7 +19,7 @@ from pathlib import Path
 from shutil import copytree
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.generate.names import Text
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
@@ -97,7 +97,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = os_error_reason(error)
         raise HeapfitError(f"{path}: cannot be read: {reason} (install heapfit again)") from error
 
 
