@@ -69,8 +69,8 @@ def recorder_texts(names: Iterable[str] = ("record.c", "record.h")) -> dict[str,
 
 def sink_texts() -> dict[str, str]:
     """The sinks of the recorder, by file name; a program builds one of them."""
-    sinks = sorted((_recorder_folder() / "sinks").glob("*.[ch]"))
-    return {f"sinks/{path.name}": _read(path) for path in sinks}
+    sinks = _recorder_folder() / "sinks"
+    return {f"sinks/{path.name}": _read(path) for path in sorted(sinks.glob("*.[ch]"))}
 
 
 def copy_recorder(folder: Path) -> None:
