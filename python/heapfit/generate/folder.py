@@ -12,7 +12,7 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
@@ -73,8 +73,10 @@ def require_replaceable(folder: Path) -> None:
         return
     listed = _read_manifest(folder)
     for path in list_files(folder):
-        name = str(path.relative_to(folder))
-        if name == MANIFEST or _is_built(name, is_crate=_CRATE in listed):
+        place = path.relative_to(folder)
+        name = str(place)
+        is_cargos = _CRATE in listed and place.parts[0] in _BUILT_BY_CARGO
+        if name == MANIFEST or path.suffix in _BUILT or is_cargos:
             continue
         if name not in listed:
             raise HeapfitError(
@@ -87,11 +89,6 @@ def require_replaceable(folder: Path) -> None:
                 f"{path}: was edited after it was generated (keep what you need and delete it, or "
                 "give --force)"
             )
-
-
-def _is_built(name: str, is_crate: bool) -> bool:
-    path = PurePath(name)
-    return path.suffix in _BUILT or (is_crate and path.parts[0] in _BUILT_BY_CARGO)
 
 
 def _read_manifest(folder: Path) -> dict[str, str]:

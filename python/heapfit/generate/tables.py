@@ -67,14 +67,11 @@ class PlanTable:
 
     def rom(self) -> int:
         """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
-        words = 0
-        entries = 0
-        for table in self.chain():
-            entries += 0 if table.index is None else len(table.index.table)
-            words += len(_POOL) * len(table.pools)
-            words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
-            words += _OPERATIONS_WORDS if table is not self else 0
-        return words * _WORD + entries
+        tables = list(self.chain())
+        own = (_POOLS_PLAN_WORDS if one.takes_pools else 1 + len(one.scalars) for one in tables)
+        words = sum(own) + sum(len(_POOL) * len(one.pools) for one in tables)
+        words += _OPERATIONS_WORDS * (len(tables) - 1)
+        return words * _WORD + sum(len(one.index.table) for one in tables if one.index is not None)
 
 
 @dataclass(frozen=True, slots=True)
