@@ -61,28 +61,6 @@ def by_program_alone(points: _engine.BudgetPoints, seconds: float = 60.0) -> Bud
     return improve_budgets(points, nothing, seconds, ignore_progress)
 
 
-# Table 1 of Lee and Yi 2008 gives n and P_i,max, neither sizes nor traces.
-TABLE_1 = [
-    ([2952, 1978, 1040, 528], 10),
-    ([2952, 1978, 1040, 528], 20),
-    ([2952, 1978, 1040, 528, 104], 10),
-]
-
-
-@pytest.mark.parametrize(("sizes", "most_live"), TABLE_1)
-@pytest.mark.parametrize("seed", range(3))
-def test_exact_is_exhaustive_on_the_shapes_of_table_1(
-    sizes: list[int], most_live: int, seed: int
-) -> None:
-    events = walk(sizes, most_live, 1000, seed)
-    exact = find_budgets(events, sizes, alignment=8)
-    tried = find_budgets(events, sizes, alignment=8, method=Method.EXHAUSTIVE)
-    assert exact.is_proven
-    assert exact.dedicated == tried.dedicated
-    program = by_program_alone(_engine.budget_points(events, sizes, 8))
-    assert program.dedicated == program.bound == tried.dedicated
-
-
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(
     sizes=st.lists(st.integers(1, 400), min_size=1, max_size=4, unique_by=lambda s: -(-s // 8)),

@@ -203,48 +203,6 @@ def rounded(size: int) -> int:
     return -(-max(size, 1) // 8) * 8
 
 
-def states(events: list[Event]) -> list[list[int]]:
-    """The rounded sizes live after every event."""
-    live: dict[int, int] = {}
-    after = []
-    for op, object_number, size in events:
-        if op == FREE:
-            del live[object_number]
-        else:
-            live[object_number] = rounded(size)
-        after.append(list(live.values()))
-    return after
-
-
-def greedy_by_the_paper(events: list[Event], sizes: list[int]) -> list[int]:
-    """Figure 4: sizes in decreasing order, each as many as never lift U^B(t) above U_max."""
-    after = states(events)
-    u_max = max(sum(state) for state in after)
-    budgets: dict[int, int] = {}
-    for size in sorted(sizes, reverse=True):
-        most = max(state.count(size) for state in after)
-        fitting = [
-            n
-            for n in range(most + 1)
-            if all(budgeted_bytes(state, {**budgets, size: n}) <= u_max for state in after)
-        ]
-        budgets[size] = max(fitting)
-    return [budgets[size] for size in sizes]
-
-
-def budgeted_bytes(state: list[int], budgets: dict[int, int]) -> int:
-    """U^B(t), equation 4."""
-    unused = [size * max(0, n - state.count(size)) for size, n in budgets.items()]
-    return sum(state) + sum(unused)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_greedy_budgets_are_those_of_the_papers_definition(seed: int) -> None:
-    events = random_events(seed, 150)
-    budgets = _engine.greedy_budgets(event_array(events), list(SIZES), 8)
-    assert list(budgets) == greedy_by_the_paper(events, list(SIZES))
-
-
 def test_a_plan_keeps_no_empty_budget() -> None:
     # 64 bytes are live only after the peak of 1000 + 128, which a bucket of 64 would raise.
     events = event_array([(ALLOC, 0, 1000), (ALLOC, 1, 128), (FREE, 0, 0), (ALLOC, 2, 64)])
