@@ -24,7 +24,8 @@ from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
+from heapfit.trace.table_file import Columns
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 SEED = 1

@@ -209,6 +209,7 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         ("import run.heap --workers 0", "'--workers': must be at least 1"),
         ("import run.heap --workers 9999", "'--workers': must be at most 1,024"),
         ("import run.heap run2.heap --workers tcp://host:1", "this runs here alone (give a num"),
+        ("import run.heap --workers tcp://host:1", "this runs here alone (give a number)"),
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
         ("bounds run.heap --search x", "'--search': must be a whole number"),
         ("bounds run.heap --alignment 5", "'--alignment': '5' is not one of '4', '8', '16'"),

@@ -132,7 +132,7 @@ def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit)
 
 
 def test_small_batches_are_joined_to_row_groups(tmp_path, limit):
-    limit(_ROW_GROUP=4)
+    limit(ROW_GROUP=4)
     whole = columns()
     ones = [{name: whole[name][i : i + 1] for name in whole} for i in range(6)]
     path = write_trace(tmp_path / "t.parquet", ones, INFO).path

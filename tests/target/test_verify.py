@@ -18,7 +18,7 @@ from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.trial import runs_from_file
+from heapfit.comparison.trial import replay_trace
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify import loop
@@ -179,8 +179,8 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     assert first["now"] == in_today.most
     plan = load_plan(tmp_path / "plan.toml")
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
-    assert runs_from_file(run_1, plan.plan, first["fitted"])
-    assert not runs_from_file(run_1, plan.plan, first["u_max"])
+    assert replay_trace(run_1, plan.plan, first["fitted"]).refusals == 0
+    assert replay_trace(run_1, plan.plan, first["u_max"]).refusals
 
 
 def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):

@@ -24,7 +24,8 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
-from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.table_file import Columns
 
 __all__ = [
     "FORMATS",
