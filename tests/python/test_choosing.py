@@ -740,11 +740,6 @@ def test_the_region_is_r_over_u_max_times_the_peak_and_the_margin():
     assert HeapSize(10_000, 1_000, 1_000, 3.5).region == 10_352  # 10,350, in exact arithmetic
 
 
-def test_a_smaller_peak_changes_nothing():
-    known = MarginBasis(1, 1_000, MarginKind.PLAIN)
-    assert heap_size(1_100, known, peak=10) == heap_size(1_100, known)
-
-
 def test_no_region_is_beyond_what_offsets_reach():
     assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION
 
