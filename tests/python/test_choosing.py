@@ -958,9 +958,9 @@ def test_fit_takes_what_is_preferred_and_says_what_it_costs(folder):
 def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(folder):
     path = folder / "long.heap"
     lines = ["# heap-events 1", "# pointer_bits 32"]
-    lines += [f"a {i} {8 + 8 * (i % 3)}" for i in range(6_000)]
-    lines += [f"f {i}" for i in range(0, 6_000, 2)]  # 3,000 holes
-    lines += [f"a {6_000 + i} 40" for i in range(1_500)]  # that none of these fits into
+    lines += [f"a {i} {8 + 8 * (i % 3)}" for i in range(12_000)]
+    lines += [f"f {i}" for i in range(0, 12_000, 2)]  # 6,000 holes
+    lines += [f"a {12_000 + i} 40" for i in range(3_000)]  # that none of these fits into
     path.write_text("\n".join(lines) + "\n")
     long = load_trace(open_any(path, ImportOptions(), folder))
     left_out = {one.name: one.why for one in configurations(long).not_applicable}
