@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.case import ReportCase
-from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.row import Row
@@ -320,7 +320,7 @@ def subject_from_heap(
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
-    shown, heap = case.shown, case.today or find_heap("heap_4", case.shown.alignment)
+    shown, heap = case.shown, case.beside
     try:
         trial = heap.trial(shown)
     except HeapfitError:
@@ -330,9 +330,8 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     needs = measure(heap, [shown])
     if needs.most is None:
         return []
-    name = heap.title if case.today else f"{heap.title}, simulated"
     region = needs.heap.region(needs.most)
-    return [subject_from_heap(name, needs.heap, shown, (region, shown.largest_alignment))]
+    return [subject_from_heap(heap.title, needs.heap, shown, (region, shown.largest_alignment))]
 
 
 def _count_events_until(subject: ReplaySubject, event: int) -> int:
