@@ -36,7 +36,7 @@ from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.progress import ignore_progress
-from heapfit.results.heap.fit import case_from_fit, render_fit, write_report
+from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
