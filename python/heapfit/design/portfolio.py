@@ -83,7 +83,7 @@ def standard_portfolio(
         *_make_tailored(loaded, options, progress),
     ]
     made += _make_coarser(loaded, options, progress, made)
-    made += budget_candidates(loaded, options.budgets, progress)
+    made += budget_candidates(loaded, options.budgeting, progress)
     made += _search_budgets(loaded, options, progress, made)
     return split_applicable(made)
 
@@ -107,7 +107,7 @@ def _make_sized(
     plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
-    return [*plain, learn_sized_ends(loaded, options.budgets.seed, progress)]
+    return [*plain, learn_sized_ends(loaded, options.budgeting.seed, progress)]
 
 
 def _make_tailored(
@@ -115,7 +115,7 @@ def _make_tailored(
 ) -> list[PortfolioEntry]:
     if not options.learns:
         return list_plain_candidates(loaded)
-    return make_tailored_candidates(loaded, options.budgets.seed, progress, options.call_sites)
+    return make_tailored_candidates(loaded, options.budgeting.seed, progress, options.call_sites)
 
 
 def _make_coarser(
@@ -158,7 +158,7 @@ def _search_budgets(
     loaded: LoadedTrace, options: PlanOptions, progress: Progress, made: Sequence[PortfolioEntry]
 ) -> list[PortfolioEntry]:
     """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
-    choice = options.budgets
+    choice = options.budgeting
     if choice.replayed_events == 0:
         return []
     counted = [one for one in made if isinstance(one, Candidate) and one.trained_on_this_trace]
