@@ -19,7 +19,7 @@ from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.values import expand_names
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
     Column,
