@@ -128,7 +128,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	$(PYTHON) scripts/try_exports.py
-	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
+	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce.py tests/papers/test_reproduce_freshness.py \
+	    tests/target/test_queue_instructions.py
 
 attack: attack-run ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
 	$(PYTHON) scripts/prove.py

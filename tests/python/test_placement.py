@@ -12,6 +12,7 @@ from small_traces import design_whole, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.design.placement import learned as search
 from heapfit.design.placement import remembered
 from heapfit.design.placement.class_lifetimes import (
     CLASSES,
@@ -19,7 +20,13 @@ from heapfit.design.placement.class_lifetimes import (
     classes_of_sizes,
     size_class_bits,
 )
-from heapfit.design.placement.learned import PlacedLayout, Placement, guesses, learn_placement
+from heapfit.design.placement.learned import (
+    PlacedLayout,
+    Placement,
+    PlacementSearch,
+    guesses,
+    learn_placement,
+)
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.design.placement.sized_plans import learn_sized_ends
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
@@ -285,6 +292,21 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
+
+
+@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
+def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
+    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
+) -> None:
+    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
+    assert pairs is not None
+    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
+    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
+    assert found._refine(PlacedLayout(PLAIN, 0, 0))
+    plain = found.best
+    assert found._refine(pairs.climbed) == is_taken
+    assert (found.best == plain) == (not is_taken)
+    found.close()
 
 
 # ---- trials that are remembered

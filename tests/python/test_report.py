@@ -50,8 +50,8 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.check import check_page
-from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
+from heapfit.results.check_page import check_page
+from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.html import write
 from heapfit.results.live_blocks import live_blocks
 from heapfit.results.matrix import comparison_page

@@ -2,10 +2,10 @@
 """The closed loop, on the example's firmware: a second of it, which is 3,600 events."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +29,9 @@ from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
+from program import run_heapfit
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
 RECORDER = EXAMPLE.parents[1] / "recorder/target"
@@ -57,12 +60,13 @@ def verify(folder, region, *options, build="", status=0):
     else:
         (folder / "plan.toml").write_text(PLAN.format(region=region))
     made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
-    done = subprocess.run(
-        [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--for", "freertos", "--json",
-         "--qemu", "build/firmware.elf", "--build", build or made, "--icount", "shift=6,sleep=off",
-         "-o", "verified", *options, "--", "{run}", "1"],
-        capture_output=True, text=True, check=False, cwd=folder,
-    )  # fmt: skip
+    done = run_heapfit(
+        *("verify", "plan.toml", "--for", "freertos", "--json", "--qemu", "build/firmware.elf"),
+        *("--build", build or made, "--icount", "shift=6,sleep=off", "-o", "verified"),
+        *(*options, "--", "{run}", "1"),
+        folder=folder,
+        environment=os.environ,
+    )
     assert done.returncode == status, done.stderr
     return done.stderr if status in (1, 2) else json.loads(done.stdout)
 
@@ -236,7 +240,6 @@ def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     assert "--build-now needs {region}" in verify(tmp_path, 40_000, *given, status=2)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(
     ("is_there", "end"), [(True, HeapfitError("no emulator")), (False, KeyboardInterrupt)]
 )
