@@ -11,7 +11,6 @@ from own_process import run_alone
 from stored_tables import freed_at_once, write_table
 
 from heapfit.errors import HeapfitError
-from heapfit.trace.pages import _Header
 from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
 
 EVENTS = 200_000
@@ -133,28 +132,6 @@ def test_profile_of_pages_that_lie_stays_small(tmp_path, what):
     assert told.startswith(f"heapfit: {path}: ")
     assert ("unpack to 1,073,741,824 B" in told) == (what == "bomb")
     assert memory < MOST_MEMORY
-
-
-DAMAGED = {
-    "ends too soon": b"\x15\x00\x15",
-    "a field twice": b"\x15\x00\x05\x02\x00\x00",
-    "a list": b"\x19\x00\x00",
-    "too deep": b"\x1c" * 100,
-    "a number without an end": b"\x15" + b"\x80" * 100,
-}
-
-
-@pytest.mark.parametrize("what", DAMAGED)
-def test_what_is_no_header_is_told(what):
-    with pytest.raises((IndexError, ValueError)):
-        _Header(DAMAGED[what]).struct()
-
-
-def test_a_header_skips_what_it_need_not_know():
-    text = b"\x11" + b"\x13\x07" + b"\x17" + bytes(8) + b"\x18\x02ab" + b"\x1c\x15\x02\x00"
-    header = _Header(text + b"\x05\xc8\x01\x03" + b"\x00rest")
-    assert header.struct()[100] == -2
-    assert header.length == len(text) + 5
 
 
 @pytest.mark.parametrize("at", [0, 1])
