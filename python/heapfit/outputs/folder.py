@@ -43,7 +43,7 @@ def stage_folder(
         _require_entries(folder, [*goes, *names], require)
         if names:
             with explain_write_errors(folder):
-                _move_staged(new, folder, old, goes)
+                move_staged(new, folder, old, goes)
             if any(old.iterdir()):
                 ours.add_replaced(folder)
             ours.add_output(folder)
@@ -105,7 +105,8 @@ def _remove_empty(made: Sequence[Path]) -> None:
             one.rmdir()
 
 
-def _move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+def move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+    """Makes `new` the folder; where that is there, entries take the place of their namesakes."""
     if folder.is_dir():
         exchange(new, folder, old, goes)
     else:
