@@ -14,7 +14,7 @@ from small_traces import bimodal, event_array, fit_json, heapfit, load_lines, ta
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import find_budgets
-from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.choice import BudgetChoice, Method
 from heapfit.design.budgets.greedy_budgets import plan_from_budgets
 from heapfit.design.budgets.integer import Budgets, improve_budgets
 from heapfit.design.budgets.program import BudgetLimits
@@ -443,7 +443,8 @@ def test_nothing_is_cut_into_nothing() -> None:
 
 def test_pools_that_end_beyond_2_gib_are_left_out_of_the_designs(tmp_path: Path) -> None:
     loaded = stored([(ALLOC, born, (1 << 28) + born % 2) for born in range(9)], tmp_path)
-    portfolios = standard_portfolio(loaded), robust_portfolio(loaded, PlanOptions())
+    options = PlanOptions(budgets=BudgetChoice(methods=(), seconds=0, replayed_events=0))
+    portfolios = standard_portfolio(loaded, options), robust_portfolio(loaded, options)
     for portfolio in portfolios:
         whys = [one.name for one in portfolio.not_applicable if "end below 2 GiB" in one.why]
         assert len(whys) >= 2, portfolio.not_applicable

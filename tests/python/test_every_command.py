@@ -2,7 +2,6 @@
 """What every command must do, by its declaration and a run or two: help, errors, inputs, outputs,
 interrupts, progress, examples, and the man page and completion that are made of what help is."""
 
-import datetime
 import errno
 import itertools
 import json
@@ -26,7 +25,7 @@ import small_scenarios
 from captures import ethernet, ipv4, pcap
 from small_traces import diverse, heapfit, table2
 
-from grid import thin
+from grid import of_the_day, thin
 from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
 from heapfit.cli.printing import progress
@@ -73,10 +72,9 @@ RUNS = {
 NAMES = list(all_commands())
 EXAMPLES = [one for declared in all_commands().values() for one in list_examples(declared)]
 NOT_RUN = ("heapfit verify ", "heapfit run ")  # which need a program of the user: they are parsed
-# One of a command's two examples runs, the other one the next day; all of them in `make test-long`.
-TODAY = datetime.datetime.now(datetime.UTC).date().toordinal() % 2
 ALL_EXAMPLES = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
-SHOWN = EXAMPLES if ALL_EXAMPLES else EXAMPLES[TODAY::2]
+# One of a command's two examples runs, the other one the next day; all of them in `make test-long`.
+SHOWN = of_the_day(2, EXAMPLES, ALL_EXAMPLES)
 WIDTH = 80
 COPIED = re.compile(r"\S*(/|\.parquet|\.toml|\.c\b|\.html)")  # in a line with a path
 PLAN = 'region = 8192\n[plan]\nallocator = "tlsf"\nalignment = 8\n'

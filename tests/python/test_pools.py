@@ -97,14 +97,6 @@ def test_a_histogram_without_a_mode_has_no_special_size() -> None:
     assert special_sizes(histogram(dict.fromkeys(range(1, 100), 1))) == ()
 
 
-def test_a_special_request_of_nothing_is_one_byte() -> None:
-    assert special_sizes(histogram({0: 5, 100: 5})) == (1, 100)
-
-
-def test_no_allocations_make_nothing_special() -> None:
-    assert special_sizes(histogram({40: 0})) == ()
-
-
 @pytest.mark.parametrize(
     ("request_size", "pool"), [(1000, 1024), (1200, 1500), (39, 64), (40, 40), (41, 64), (1, 64)]
 )

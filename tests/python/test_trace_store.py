@@ -390,9 +390,9 @@ def test_the_pyarrow_example_runs_and_finds_what_was_stored(capsys):
 
 
 @pytest.mark.usefixtures("example")
-@pytest.mark.parametrize("example", EXAMPLES[1:])
-def test_the_examples_of_pandas_polars_and_duckdb_run(example):
-    exec(example, {})
+@pytest.mark.parametrize("code", EXAMPLES[1:])
+def test_the_examples_of_pandas_polars_and_duckdb_run(code):
+    exec(code, {})
 
 
 def test_the_page_has_the_columns_in_their_order_with_their_types():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import Effort, budgets_of
+from heapfit.design.effort import BUDGETS, Effort
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
@@ -24,7 +24,7 @@ class PlanOptions:
     @property
     def budgeting(self) -> BudgetChoice:
         """How budgets are found: the user's choice, else the effort's."""
-        return self.budgets or budgets_of(self.effort)
+        return self.budgets or BUDGETS[self.effort]
 
     @property
     def precision(self) -> Precision:

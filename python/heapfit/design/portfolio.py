@@ -235,7 +235,6 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
         return [_make_system_heap(named, loaded)]
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
-    allocator = info.name
     scalars = parse_values(named, settings, "TUNABLE")
     if not takes_pools(info):
         return [_make_plain_candidate(info, scalars, loaded)]
@@ -243,7 +242,7 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
         raise HeapfitError(
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
-    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(allocator, loaded)]
+    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(info.name, loaded)]
 
 
 def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:

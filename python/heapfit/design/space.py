@@ -91,9 +91,7 @@ def configurations_by_name(
     """The configurations of these allocators; NAME:TUNABLE=VALUE,... is one alone."""
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
-    space = Portfolio((), ())
-    if wanted:
-        space = configurations(loaded, options, progress, wanted)
+    space = configurations(loaded, options, progress, wanted) if wanted else Portfolio((), ())
     missing = wanted - {candidate.plan.allocator for candidate in space.candidates}
     alone = build_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     both = split_applicable(_drop_equal([*space.candidates, *alone.candidates]))

@@ -89,7 +89,7 @@ def generate(
         measured = _measure(staging, design, options)
         # After the heap alone was measured: these may need headers that are not here.
         write_texts(staging, added_texts(design, templates))
-        sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
+        sizes = [*(read_code_size(plan_file.plan) if design.options.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
@@ -131,4 +131,4 @@ def _source_texts(design: HeapDesign) -> dict[str, str]:
     made = "".join(texts.values())
     texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
     texts = one_file_texts(design, texts) if design.is_one_file else texts
-    return texts | (recorder_texts() if design.records else {})
+    return texts | (recorder_texts() if design.options.records else {})

@@ -142,7 +142,7 @@ def templates_of(
 
 def _require_fit(design: HeapDesign, language: Language) -> None:
     """No keyword is made of a prefix: each name has more behind it."""
-    if design.is_given:
+    if design.options.is_given:
         raise HeapfitError(
             f"language {language.value}: the first request makes the heap, so it cannot take "
             "a region (omit --region-given or --language)"

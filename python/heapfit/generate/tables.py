@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -67,14 +67,11 @@ class PlanTable:
 
     def rom(self) -> int:
         """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
-        words = 0
-        entries = 0
-        for table in self.chain():
-            entries += 0 if table.index is None else len(table.index.table)
-            words += len(_POOL) * len(table.pools)
-            words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
-            words += _OPERATIONS_WORDS if table is not self else 0
-        return words * _WORD + entries
+        tables = list(self.chain())
+        own = (_POOLS_PLAN_WORDS if one.takes_pools else 1 + len(one.scalars) for one in tables)
+        words = sum(own) + sum(len(_POOL) * len(one.pools) for one in tables)
+        words += _OPERATIONS_WORDS * (len(tables) - 1)
+        return words * _WORD + sum(len(one.index.table) for one in tables if one.index is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +82,16 @@ class HeapDesign:
     plan: PlanTable
     plan_name: Text
     trained_on: Text
-    events: int
     warning: Text  # what is to be said of the recording; mostly empty
     region: int  # what to set the heap to
-    r_safe: int  # what the recordings needed; 0: unknown
     peak: int  # live bytes that the region is for; 0: unknown
     margin: Text  # percent; empty: unknown
-    runs: int  # recordings
-    base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
     header: int  # bytes in front of a block; 0 for a heap behind pools
-    counts: bool  # it keeps what calls have done
-    is_given: bool  # the program hands the region over when the heap is made
     is_one_file: bool  # its C is one file
-    records: bool  # it records each call
+    file: PlanFile  # for its numbers: a name is taken from above
+    options: GenerateOptions
 
     @property
     def has_own_sources(self) -> bool:
@@ -149,21 +141,16 @@ def design_from_plan_file(
         plan=table,
         plan_name=printable(plan_file.name),
         trained_on=printable(trained.trace),
-        events=trained.events,
         warning=Text(pointer_size_warning(trained.kind, plan_file.pointer_bits) or ""),
         region=region,
-        r_safe=plan_file.r_safe or 0,
         peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
         margin=Text("" if plan_file.margin is None else f"{plan_file.margin:g}"),
-        runs=plan_file.runs,
-        base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
         sites=tuple(sites),
         header=0 if holes is None else holes.header,
-        counts=counts,
-        is_given=options.is_given,
         is_one_file=is_one_file,
-        records=options.records,
+        file=plan_file,
+        options=replace(options, counts=counts),
     )
 
 

@@ -51,11 +51,13 @@ def added_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, s
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
     is_freertos = "heap_hfit.c" in templates
     task = [Text("sinks/freertos_task.c")] if is_freertos else []
-    recorder = [Text("record.c"), Text("sinks/characters.c"), *task] if design.records else []
+    recorder = (
+        [Text("record.c"), Text("sinks/characters.c"), *task] if design.options.records else []
+    )
     heap = _heap_sources(design)
     sources = {"heap_sources": heap, "sources": [*heap, *own, *recorder]}
     filled = {name: _fill(template, design, **sources) for name, template in templates.items()}
-    if not design.records:
+    if not design.options.records:
         return filled
     settings = ("adapters/freertos_config.h",) if is_freertos else ()
     return filled | sink_texts() | recorder_texts(settings)
@@ -99,7 +101,8 @@ def readme_text(
         "pages": [
             Text(f"{one.name.lower()}/README.md.j2") for one in platforms if FORMS[one].files
         ],
-        "more_ram": _POINTER_SIZE + design.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
+        "more_ram": _POINTER_SIZE
+        + design.options.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
     }
     return _fill("README.md.j2", design, sizes=sizes, **figures)
 

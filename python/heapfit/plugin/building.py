@@ -192,14 +192,8 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
             continue
         made = folder / f"{number}-{source.stem}.o"
         compiler = "g++" if source.suffix in CXX_SOURCES else "gcc"
-        options = (*_FLAGS, *plugin.cflags, *flags)
-        run(
-            [
-                *(compiler, f"-m{plugin.bits}", f"-I{INCLUDE}", *options),
-                *("-c", source, "-o", made.name),
-            ],
-            folder,
-        )
+        options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
+        run([compiler, *options, "-c", source, "-o", made.name], folder)
         yield made
 
 
@@ -237,9 +231,8 @@ def _read_undefined(nm: str, joined: Path) -> set[str]:
 
 
 def _link(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
-    ordered = f"-Wl,-T,{HOST / 'constructors.ld'}"
-    options = ("gcc", f"-m{plugin.bits}", "-no-pie", ordered)
-    run([*options, *objects, "-lm", "-o", program.name], program.parent)
+    command = ["gcc", f"-m{plugin.bits}", "-no-pie", f"-Wl,-T,{HOST / 'constructors.ld'}"]
+    run([*command, *objects, "-lm", "-o", program.name], program.parent)
     return program
 
 

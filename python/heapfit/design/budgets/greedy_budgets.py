@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from heapfit.design.pools.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
@@ -42,10 +42,7 @@ def classes_with_most(
     >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
     [40]
     """
-    asked = np.maximum(sizes.astype(np.int64), 1)  # a request of 0 is served as 1 byte
-    rounded = -(-asked // alignment) * alignment
-    classes, members = np.unique(rounded, return_inverse=True)
-    totals = np.bincount(members, weights=weights.astype(np.float64))
+    classes, (totals,) = sum_by_block(sizes, alignment, weights)
     order = np.lexsort((classes, -totals))  # most weight first, then the smaller size
     fitting = [i for i in order.tolist() if totals[i] > 0 and classes[i] <= LARGEST_POOL]
     return [int(classes[i]) for i in sorted(fitting[:count])]

@@ -58,5 +58,6 @@ def cost_of_choice(comparison: Comparison, choice: Row) -> str:
 
 def with_choice_first(comparison: Comparison, choice: Row) -> Comparison:
     """The comparison with the chosen row as its winner."""
-    others = [row for row in comparison.rows if row is not choice]
-    return replace(comparison, rows=(choice, *others))
+    return replace(
+        comparison, rows=(choice, *(row for row in comparison.rows if row is not choice))
+    )

@@ -249,12 +249,11 @@ class PlacementSearch:
         before = self.best
         if not self._try(placing.layout, placing.high):
             return False
-        if before is None or self.best is None or placing.layout == before.layout:
-            return True
-        if before.region - self.best.region >= self._loaded.profile.u_max // _LAYOUT_SAVES:
-            return True
-        self.best = before
-        return False
+        enough = self._loaded.profile.u_max // _LAYOUT_SAVES
+        is_other = before is not None and placing.layout != before.layout
+        if is_other and before and self.best and before.region - self.best.region < enough:
+            self.best = before
+        return self.best is not before
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Turns over each class by itself until none helps, then several at a time."""

@@ -25,6 +25,7 @@ from heapfit.design.placement.learned import PlacedLayout, PlacementSearch
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.profile import sum_by_block
 
 # Settings of the search. From docs/decisions/0015:
 MOST_STACKS = 16
@@ -107,10 +108,9 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
     """The sizes with most bytes at every run's peak, by the run with least; ascending."""
     common: Counter[int] | None = None
     for run in runs:
-        live: Counter[int] = Counter()
         sizes, counts = run.live_at_peak()
-        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-            live[-(-size // alignment) * alignment] += count
+        blocks, (totals,) = sum_by_block(sizes, alignment, counts)
+        live = Counter(dict(zip(blocks.tolist(), totals.tolist(), strict=True)))
         common = live if common is None else common & live
     stacked = {size: size * count for size, count in (common or {}).items()}
     order = sorted(stacked, key=lambda size: (-stacked[size], size))

@@ -92,8 +92,14 @@ def _pools_candidate(
 def equal_buffers_candidate(
     name: str, scalars: Mapping[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
-    """One pool of equal buffers; `scalars` are the tunables that a user gave."""
-    tunables = static_pools.equal_buffer_scalars(loaded.profile)
+    """One pool of equal buffers for all requests, as Elsayed and Galal compare with.
+
+    A buffer holds the largest request, and there are as many as are ever live at once; `scalars`
+    are the tunables that a user gave.
+    """
+    largest = max(loaded.profile.sizes.tolist(), default=1)
+    blocks = max(loaded.profile.live_blocks_max, 1)
+    tunables = {"block_size": max(largest, 1), "blocks": blocks}
     if tunables["block_size"] * tunables["blocks"] > LARGEST_REGION:
         buffers = f"{tunables['blocks']:,} buffers of {tunables['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")
