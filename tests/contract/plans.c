@@ -4,7 +4,7 @@
 
 #include "check.h"
 
-#if HFIT_SAFETY < 3
+#if WITH_BASELINES
 #include "baselines/registry.h"
 #include "papers/registry.h"
 #endif
@@ -247,10 +247,9 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
     return count;
 }
 
-/* Level 3 would guard baselines, which would then not be true to their originals. */
 static const hfit_allocator *const *(*const registries[])(size_t *) = {
     hfit_allocators,
-#if HFIT_SAFETY < 3
+#if WITH_BASELINES
     hfit_baselines,
     hfit_papers,
 #endif
