@@ -118,8 +118,7 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
 	HEAPFIT_ALL_PAIRS=1 $(PYTHON) -m pytest $$(grep -l '^from grid import' tests/*/test_*.py)
-	HEAPFIT_ALL_FAILURES=1 $(PYTHON) -m pytest tests/python/test_record_failures.py
-	HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py --keyword kill_is_recorded
+	HEAPFIT_ALL_FAILURES=1 HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py
 	$(PYTHON) scripts/try_aarch64.py
 	HEAPFIT_ALL_EXAMPLES=1 $(PYTHON) -m pytest tests/python/test_every_command.py tests/repository/test_documentation.py \
@@ -129,7 +128,8 @@ test-long: $(extension) | test-packages ## ten times the contract's random steps
 	+@$(MAKE) --no-print-directory try-packages
 	scripts/try_packagers
 	$(PYTHON) scripts/try_exports.py
-	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce_freshness.py tests/target/test_queue_instructions.py
+	HEAPFIT_ALL_ROWS=1 $(PYTHON) -m pytest tests/papers/test_reproduce.py tests/papers/test_reproduce_freshness.py \
+	    tests/target/test_queue_instructions.py
 
 attack: attack-run ## fuzzers, all states of small heaps, second frees, interrupts, proofs and mutants
 	$(PYTHON) scripts/prove.py

@@ -100,7 +100,7 @@ def choice_of(name: str, trace: Trace, million: int, alignment: int = 8) -> Choi
     started = time.perf_counter()
     loaded = load_trace(trace, alignment)
     budgets = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
-    comparison = compare(loaded, standard_portfolio(loaded, PlanOptions(choice=budgets)))
+    comparison = compare(loaded, standard_portfolio(loaded, PlanOptions(budgets=budgets)))
     chosen = select_row(comparison)
     served = [row for row in comparison.rows if row.r_safe is not None]
     singles = [row for row in served if not row.trained_on_this_trace]
@@ -179,7 +179,7 @@ def unseen(name: str, million: int, draws: int = DRAWS) -> Unseen:
         ]
         choice = replace(STANDARD_BUDGETS, replayed_events=million * 1_000_000)
         loaded = [load_trace(trace) for trace in traces]
-        designs, _ = design_several(loaded, PlanOptions(choice=choice), is_whole=True)
+        designs, _ = design_several(loaded, PlanOptions(budgets=choice), is_whole=True)
     first, chosen = designs.rows[0], select_row(designs)
     return Unseen(
         name=name,

@@ -21,8 +21,9 @@ from heapfit.comparison.work import BLOCKS_AN_EVENT
 from heapfit.fitting.fit import fit
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
-from heapfit.results.heap.fit import write_report
-from heapfit.trace.stored import COLUMNS, Columns, Trace, write_trace
+from heapfit.results.fit_page import write_report
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
+from heapfit.trace.table_file import Columns
 
 STANDARD_EVENTS = 100_000
 RECORDINGS = ("redis-bench", "lua-words-b", "lwip32-ram-b", "mosquitto-broker", "gcc-cc1-O2")

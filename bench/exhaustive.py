@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from events import cut
+
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.comparison import compare
@@ -24,7 +26,6 @@ from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import COLUMNS, Columns, Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 SEED = 1
@@ -78,21 +79,6 @@ def every_region(loaded: LoadedTrace, row: Row) -> Regions:
     failing = [region for region, does in zip(regions, runs, strict=True) if not does]
     safe = [region for region in working if region > max(failing, default=0)]
     return Regions(min(working, default=None), min(safe, default=None))
-
-
-def cut(trace: Trace, events: int, path: Path) -> Trace:
-    """The first events of a trace as one of its own."""
-
-    def columns() -> Iterator[Columns]:
-        left = events
-        for batch in trace.batches(list(COLUMNS)):
-            part = {name: values[:left] for name, values in batch.items()}
-            left -= len(part["op"])
-            yield part
-            if left == 0:
-                return
-
-    return write_trace(path, columns(), TraceInfo(program="cut", source=trace.info.source))
 
 
 def opened(workload: str, folder: Path) -> LoadedTrace:

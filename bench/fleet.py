@@ -18,7 +18,7 @@ from pathlib import Path
 from heapfit.cli.printing import console
 from heapfit.fitting.fit import fit
 from heapfit.fitting.result import Fit
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 KINDS = (

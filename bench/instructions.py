@@ -146,7 +146,7 @@ def main() -> None:
     if wish.times:
         events = load_events(wish.events)
         for _ in range(wish.times):
-            WORKS[wish.names[0]].measure_once(events)
+            WORKS[wish.names[0]].once(events)
         return
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events.npz"

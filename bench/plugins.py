@@ -154,7 +154,7 @@ def crate_cells(
             if size <= built.statics_bytes:
                 return False
             answer, fault = process.ask("places", size - built.statics_bytes)
-            return fault is None and answer.runs == 1
+            return fault is None and answer["runs"] == 1
 
         found = smallest_safe(served, u_max)
         if found is None:

@@ -26,7 +26,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from heapfit.generate.parts_list import RequiredPackage, parts_list
+from heapfit.generate.parts_list import parts_list
 from man_page import completion, manual
 
 ROOT = Path(__file__).parents[1]
@@ -103,13 +103,13 @@ def _licence(name: str) -> str:
         return "NOASSERTION"
 
 
-def needed_packages(unpacked: Path) -> list[RequiredPackage]:
+def needed_packages(unpacked: Path) -> list[tuple[str, str, str]]:
     """What the wheel's own description asks for, extras apart, as it is locked."""
     locked = dict(_PINNED.findall((ROOT / "requirements.lock").read_text()))
     described = next(unpacked.glob("*.dist-info/METADATA")).read_text()
     asked = [Requirement(one) for one in re.findall(r"^Requires-Dist: (.*)$", described, re.M)]
     names = sorted(canonicalize_name(one.name) for one in asked if one.marker is None)
-    return [RequiredPackage(name, locked[name], _licence(name)) for name in names]
+    return [(name, locked[name], _licence(name)) for name in names]
 
 
 def list_parts(wheel: Path) -> Path:

@@ -57,17 +57,17 @@ def count_verdicts(level: int) -> dict[str, Counter[str]]:
 def stopped() -> list[str]:
     """The rows of the first table: how often an attack was reported, did no harm, or did harm."""
     levels = [count_verdicts(level) for level in LEVELS]
-    rows = [
+    return [
         f"| reported / no harm / harm | {' | '.join(f'level {level}' for level in LEVELS)} |",
         f"|---|{'---|' * len(LEVELS)}",
+        *(f"| {kind} | {' | '.join(cell(some[kind]) for some in levels)} |" for kind in ATTACKS),
     ]
-    for kind in ATTACKS:
-        cells = []
-        for counts in levels:
-            reported, passed = counts[kind]["r"], counts[kind]["."]
-            cells.append(f"{reported} / {passed} / {counts[kind].total() - reported - passed}")
-        rows.append(f"| {kind} | {' | '.join(cells)} |")
-    return rows
+
+
+def cell(verdicts: Counter[str]) -> str:
+    """How many attacks were reported, how many did no harm, and the others."""
+    reported, passed = verdicts["r"], verdicts["."]
+    return f"{reported} / {passed} / {verdicts.total() - reported - passed}"
 
 
 def cost(workbench: Workbench, case: Case, packed: PackedTrace, level: int) -> str:

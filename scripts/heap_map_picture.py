@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from chromium import Chromium  # noqa: E402  (the tests' browser)
 from heapfit.fitting.fit import fit  # noqa: E402
-from heapfit.results.heap.fit import write_report  # noqa: E402
+from heapfit.results.fit_page import write_report  # noqa: E402
 
 PICTURE = ROOT / "docs/pictures/heap-map.png"
 WIDTH = 1000  # CSS pixels of the page

@@ -19,12 +19,11 @@ from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
 from mutants.package_judge import PackageJudge
 from mutants.score import Score
-from mutants.verdict import INVALID, SAME, SURVIVED, Kept, Verdict
+from mutants.verdict import INVALID, SAME, SURVIVED, Judge, Kept, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "scripts/mutants/kept"
 JUDGES = {"core": CoreJudge, "engine": EngineJudge, "package": PackageJudge}
-Judge = CoreJudge | EngineJudge | PackageJudge
 
 
 def main() -> None:

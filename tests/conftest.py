@@ -43,11 +43,12 @@ def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> "Callable[..., None]":
     """Sets what limits stored traces, by name: a million events reach the real limits, or more."""
-    from heapfit.trace import stored
+    from heapfit.trace import stored, table_file
 
     def lower(**limits: int) -> None:
-        for name, value in limits.items():
-            monkeypatch.setattr(stored, name, value)
+        for module in (stored, table_file):
+            for name in limits.keys() & vars(module).keys():
+                monkeypatch.setattr(module, name, limits[name])
 
     return lower
 

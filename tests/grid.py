@@ -7,9 +7,11 @@ value of every axis, and the long run (`make test-long`) holds every combination
 
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from itertools import product
-from typing import Any
+from typing import Any, TypeVar
 
+T = TypeVar("T")
 ALL = os.environ.get("HEAPFIT_ALL_PAIRS") == "1"
 
 
@@ -21,3 +23,9 @@ def thin(share: int, *axes: Iterable[Any]) -> list[tuple[Any, ...]]:
     numbered = product(*(enumerate(axis) for axis in axes))
     kept = [one for one in numbered if ALL or sum(number for number, _ in one) % share == 0]
     return [tuple(value for _, value in one) for one in kept]
+
+
+def of_the_day(share: int, items: Iterable[T], is_all: bool = ALL) -> list[T]:
+    """One of `share` items, and the next day the next ones."""
+    day = datetime.now(UTC).date().toordinal()
+    return [item for i, item in enumerate(items) if is_all or (i + day) % share == 0]

@@ -37,7 +37,7 @@ from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import require_alignment
 from heapfit.progress import Progress, ignore_progress
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.simulation import simulate as simulation
 from heapfit.simulation.scenario import Scenario, load_scenario
 from heapfit.simulation.simulate import SimulationResult

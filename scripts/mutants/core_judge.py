@@ -13,9 +13,7 @@ from pathlib import Path
 from mutants.mutant import Mutant
 from mutants.native import Build
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
-
-Step = tuple[str, str, list[str]]  # the tests' file or folder, the program, its arguments
+from mutants.verdict import INVALID, SAME, Judge, Verdict
 
 TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
 LIBRARIES = [f"tests/contract/libhfit_level{level}.a" for level in (1, 0, 2)]
@@ -25,19 +23,19 @@ CPU_SECONDS = 15  # the longest takes 4
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
 
-class CoreJudge:
+class CoreJudge(Judge):
     """Builds and runs what concerns a mutant in a tree of its own."""
 
     tests = TESTS
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.tree = Tree(root, "core")
         self.sources = allocators_of(root)
         self.units = {file: file.read_text() for file in sorted((root / "tests/core").glob("*.c"))}
         options = ["-DCMAKE_BUILD_TYPE=", "-DCMAKE_C_FLAGS=-O1 -DNDEBUG", "-DHFIT_BUILD_ENGINE=OFF"]
         self.build = Build(self.tree, "core", [*options, "-DHFIT_UNIT_LEVELS=0;1;2;3"])
         self.sound = self.build.made(LIBRARIES) or sys.exit("core does not compile")
-        self.passing: set[str] = set()  # steps that were seen to end well
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -50,56 +48,40 @@ class CoreJudge:
             if made == self.sound[:1] and self.build.made(LIBRARIES) == self.sound:
                 return Verdict(SAME)
             failing, verdict = self.first_failure(steps)
-        if failing:
-            self.passes_when_sound(failing)
+        self.require_sound(failing)
         return verdict
 
     def source_of(self, name: str) -> str:
         """The .c file of an allocator."""
         return next(file for file in self.sources[name] if file.endswith(f"/{name}.c"))
 
-    def first_failure(self, steps: list[Step]) -> tuple[Step | None, Verdict]:
-        """The first step that does not end well, and the verdict."""
-        for step in steps:
-            code = self.code_of(step)
-            if code != 0:
-                return step, Verdict(TIMEOUT if code is None else KILLED, step[0])
-            self.passing.add(str(step))
-        return None, Verdict(SURVIVED)
-
-    def code_of(self, step: Step) -> int | None:
+    def code_of(self, test: str) -> int | None:
         """How a step ends; 1 if a white-box test does not compile."""
-        _, program, arguments = step
+        _, program, *arguments = test.split()
         if not self.build.build([program]):
             return 1
         return self.tree.run([self.build.folder / program, *arguments], CPU_SECONDS)
 
-    def passes_when_sound(self, step: Step) -> None:
-        """Ends the run if a step that killed a mutant fails without it, too."""
-        if str(step) not in self.passing and self.code_of(step) != 0:
-            sys.exit(f"{' '.join([step[1], *step[2]])}: fails without any mutant")
-        self.passing.add(str(step))
-
-    def steps(self, names: list[str]) -> Iterator[Step]:
-        """What is run for some allocators, in its order."""
+    def steps(self, names: list[str]) -> Iterator[str]:
+        """What is run for some allocators, in its order: the tests' place, program, arguments."""
         for file, text in sorted(self.units.items(), key=lambda one: one[0].stem[5:] not in names):
             if any(name in text for name in (*names, *FOR_ALL)):
                 for level in AT_LEVELS.get(file.stem, ("",)):
-                    yield f"tests/core/{file.name}", f"tests/core/{file.stem}{level}", []
+                    yield f"tests/core/{file.name} tests/core/{file.stem}{level}"
         for name in names:
-            yield "tests/contract", "tests/contract/contract1", [name, "50000"]
-        yield "tests/attack", "tests/attack/explorer", []
+            yield f"tests/contract tests/contract/contract1 {name} 50000"
+        yield "tests/attack tests/attack/explorer"
         for name in names:
-            yield "tests/attack", "tests/attack/second_frees", ["20000", name]
+            yield f"tests/attack tests/attack/second_frees 20000 {name}"
         for name in names:
-            yield "tests/attack", "tests/attack/damaged_words", ["1000000", name]
+            yield f"tests/attack tests/attack/damaged_words 1000000 {name}"
         for level in (2, 0):
             for name in names:
-                yield "tests/contract", f"tests/contract/contract{level}", [name, "2000"]
+                yield f"tests/contract tests/contract/contract{level} {name} 2000"
         for level in (1, 2):
             for name in names:
-                yield "tests/battery", f"tests/battery/battery{level}", [name]
-        yield "tests/faults", "tests/faults/faults", []
+                yield f"tests/battery tests/battery/battery{level} {name}"
+        yield "tests/faults tests/faults/faults"
 
 
 def allocators_of(root: Path) -> dict[str, set[str]]:

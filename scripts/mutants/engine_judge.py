@@ -6,14 +6,13 @@ Python tests of the room, for which the extension is linked anew.
 """
 
 import shutil
-import sys
 from pathlib import Path
 
 from mutants.mutant import Mutant
 from mutants.native import Build
 from mutants.package_judge import make_environment
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Verdict
+from mutants.verdict import INVALID, INVALID_CODE, SAME, Judge, Verdict
 
 CPU_SECONDS = 60  # the longest C++ test takes 4
 LIBRARY = "engine/libheapfit_engine.a"
@@ -36,12 +35,13 @@ PYTHON_TESTS = {
 }
 
 
-class EngineJudge:
+class EngineJudge(Judge):
     """Builds and runs what concerns a mutant in a tree of its own."""
 
     tests = ("tests/engine", "tests/python")
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.tree = Tree(root, "engine")
         self.python = make_environment(self.tree)
         self.texts = {
@@ -49,7 +49,6 @@ class EngineJudge:
         }
         self.build = Build(self.tree, "engine", extension_options(root))
         self.sound = self.build.made([LIBRARY])
-        self.passing: set[str] = set()
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -60,27 +59,9 @@ class EngineJudge:
                 return Verdict(INVALID)
             if is_inner and made == self.sound:
                 return Verdict(SAME)
-            verdict = self.verdict_of(judging_files(mutant.file, self.texts))
-        if verdict.by:
-            self.passes_when_sound(verdict.by)
+            failing, verdict = self.first_failure(judging_files(mutant.file, self.texts))
+        self.require_sound(failing)
         return verdict
-
-    def verdict_of(self, tests: list[str]) -> Verdict:
-        """Runs test files until one fails. A header's fault may not compile where it is used."""
-        for test in tests:
-            if not self.makes(test):
-                return Verdict(INVALID)
-            code = self.code_of(test)
-            if code != 0:
-                return Verdict(TIMEOUT if code is None else KILLED, test)
-            self.passing.add(test)
-        return Verdict(SURVIVED)
-
-    def passes_when_sound(self, test: str) -> None:
-        """Ends the run if a file that killed a mutant fails without it, too."""
-        if test not in self.passing and not (self.makes(test) and self.code_of(test) == 0):
-            sys.exit(f"{test}: fails without any mutant")
-        self.passing.add(test)
 
     def makes(self, test: str) -> bool:
         """Builds what a test file needs; False if that does not compile."""
@@ -92,7 +73,9 @@ class EngineJudge:
         return True
 
     def code_of(self, test: str) -> int | None:
-        """How a test file ends."""
+        """How a test file ends. A header's fault may not compile where it is used."""
+        if not self.makes(test):
+            return INVALID_CODE
         if test.endswith(".cpp"):
             subject = Path(test).stem.removeprefix("test_")
             return self.tree.run([self.build.folder / PROGRAM, subject], CPU_SECONDS)

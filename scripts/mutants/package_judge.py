@@ -17,7 +17,7 @@ from pathlib import Path
 
 from mutants.mutant import Mutant, mutated
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Verdict
+from mutants.verdict import INVALID, Judge, Verdict
 
 NEAREST = 3  # test files for each module
 CPU_SECONDS = 120
@@ -26,17 +26,17 @@ OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which ru
 OF_ALL_ROOMS = "tests/python/test_choosing.py"
 
 
-class PackageJudge:
+class PackageJudge(Judge):
     """Runs the nearest test files on a tree with one fault."""
 
     tests = ("tests/python", OF_FIRMWARE)
 
     def __init__(self, root: Path) -> None:
+        super().__init__()
         self.tree = Tree(root, "package")
         self.python = make_environment(self.tree)
         self.imports = import_graph(root)
         self.quick = set((root / "tests/quick.txt").read_text().split())
-        self.passing: set[str] = set()
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -45,25 +45,15 @@ class PackageJudge:
             ast.parse(mutated(file.read_bytes(), mutant))
         except SyntaxError:
             return Verdict(INVALID)
-        for test in self.nearest(module_of(Path(mutant.file))):
-            with self.tree.faulty(mutant):
-                code = self.code_of(test)
-            if code != 0:
-                self.passes_when_sound(test)
-                return Verdict(TIMEOUT if code is None else KILLED, test)
-            self.passing.add(test)
-        return Verdict(SURVIVED)
+        with self.tree.faulty(mutant):
+            failing, verdict = self.first_failure(self.nearest(module_of(Path(mutant.file))))
+        self.require_sound(failing)
+        return verdict
 
     def code_of(self, test: str) -> int | None:
         """How a test file ends."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
-
-    def passes_when_sound(self, test: str) -> None:
-        """Ends the run if a file that killed a mutant fails without it, too."""
-        if test not in self.passing and self.code_of(test) != 0:
-            sys.exit(f"{test}: fails without any mutant")
-        self.passing.add(test)
 
     def nearest(self, module: str) -> list[str]:
         """Test files by the imports between them and a module, those named after it or its rooms

@@ -3,11 +3,13 @@
 
 import csv
 import hashlib
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from mutants.mutant import Mutant, line_of
+from mutants.tree import Tree
 
 RULES = 1  # counted up when tests are chosen, run or judged otherwise: kept results then lapse
 KILLED = "killed"
@@ -15,6 +17,7 @@ TIMEOUT = "timeout"  # a test ran out of its processor time: killed, too
 SURVIVED = "survived"
 INVALID = "invalid"  # does not compile: no mutant
 SAME = "same"  # compiles to the same machine code: equivalent
+INVALID_CODE = -1_000  # of a test's end
 WRITTEN = {".c", ".cpp", ".h", ".hpp", ".py"}  # what tests are written in
 COLUMNS = (
     "key", "file", "function", "line", "operator", "text", "was", "becomes", "verdict", "by",
@@ -28,6 +31,41 @@ class Verdict:
 
     kind: str
     by: str = ""
+
+
+class Judge:
+    """Runs tests on a faulty tree until one fails."""
+
+    tree: Tree
+    tests: tuple[str, ...]  # files and folders that it may run
+
+    def __init__(self) -> None:
+        self.passing: set[str] = set()  # tests that were seen to end well
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        """What the tests say of one mutant."""
+        raise NotImplementedError
+
+    def code_of(self, test: str) -> int | None:
+        """How a test ends: 0 well, None out of time, INVALID_CODE if it does not compile."""
+        raise NotImplementedError
+
+    def first_failure(self, tests: Iterable[str]) -> tuple[str, Verdict]:
+        """The first test that does not end well, else "", and the verdict."""
+        for test in tests:
+            code = self.code_of(test)
+            if code == INVALID_CODE:
+                return "", Verdict(INVALID)
+            if code != 0:
+                return test, Verdict(TIMEOUT if code is None else KILLED, test.split()[0])
+            self.passing.add(test)
+        return "", Verdict(SURVIVED)
+
+    def require_sound(self, test: str) -> None:
+        """Ends the run if a test that killed a mutant fails without it, too."""
+        if test and test not in self.passing and self.code_of(test) != 0:
+            sys.exit(f"{test}: fails without any mutant")
+        self.passing.add(test)
 
 
 def evidence(root: Path, verdict: Verdict, tests: Iterable[str]) -> str:

@@ -23,7 +23,7 @@ from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import run
 from heapfit.plugin import INCLUDE, Plugin, build, measure
-from heapfit.plugin.building import BinaryTools, crate_archive, join
+from heapfit.plugin.building import crate_archive, join
 from heapfit.plugin.sources import C_SOURCES
 from heapfit.trace.stored import Trace
 
@@ -108,8 +108,7 @@ def _crate_objects(plugin: Plugin, target: Target, folder: Path) -> list[Path]:
     """One object with the adapter's functions alone."""
     optimisation = target.build.optimisation.removeprefix("O")
     archive = crate_archive(plugin, folder, target.board.rust, optimisation)
-    compiler = BinaryTools(f"{target.board.tools}gcc", target.board.flags)
-    return [join([archive], folder, compiler)]
+    return [join([archive], folder, tools=target.board.tools, flags=target.board.flags)]
 
 
 def _missing_functions(

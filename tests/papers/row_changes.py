@@ -43,7 +43,7 @@ def on_one_board(weighed: Mapping[str, Weighed]) -> dict[str, Weighed]:
 
 def as_much_as_published(found: Models) -> Models:
     more = 1 + figure("001-10", "described").number
-    described = [replace(one, footprint=round(more * one.requested)) for one in found.described]
+    described = [{**one, "footprint": round(more * one["requested"])} for one in found.described]
     return replace(found, described=described)
 
 

@@ -19,6 +19,7 @@ import pytest
 from changes import opened
 from row_changes import changes_of
 
+from grid import of_the_day
 from heapfit.errors import HeapfitError
 from heapfit.sweep import Sweep
 from heapfit_papers.reproduce.finding import Verdict
@@ -45,9 +46,13 @@ UNKNOWN = {
 }
 
 
+# These measure for seconds: one a day, all of them in `make test-long`.
+DEAR = ("003-5", "003-8", "003-10", "003-14", "003-15", "003-16")
+LEFT_OUT = {*DEAR} - {*of_the_day(len(DEAR), DEAR, os.environ.get("HEAPFIT_ALL_ROWS") == "1")}
+ROWS = [row for row in load_published().rows.values() if row.identity not in LEFT_OUT]
 EVIDENCE = [
     f"{row.identity}.{name}"
-    for row in load_published().rows.values()
+    for row in ROWS
     for name, one in row.figures.items()
     if one.kind.can_match
 ]
@@ -61,7 +66,7 @@ def expected_verdict(name: str, kind: Kind) -> Verdict:
     return Verdict.MATCHES if kind.can_match else Verdict.NO_EVIDENCE
 
 
-@pytest.mark.parametrize("identity", list(load_published().rows))
+@pytest.mark.parametrize("identity", [row.identity for row in ROWS])
 def test_each_figure_of_a_row_stands_as_listed(identity, laboratory):
     [result] = reproduce([identity], laboratory)
     assert {one.figure.name for one in result.findings} == set(result.row.figures)

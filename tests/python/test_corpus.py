@@ -22,7 +22,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import bimodal, event_array, table2
+from small_traces import bimodal, event_array
 
 from heapfit import _engine
-from heapfit.comparison.trial import replay_trace, runs_from_file, runs_in, serves_from
+from heapfit.comparison.trial import replay_trace, runs_in
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -158,44 +158,10 @@ def test_a_trace_runs_from_its_file_where_it_runs_in_memory(trace: Trace) -> Non
     plan = Plan("tlsf", {}, (), None)
     search = _engine.Trial(plan.engine(), trace.events()).scan()
     assert search.r_min is not None
-    for region in (64, 4096, search.r_min - 8, *search.sizes[::16].tolist()):
-        runs = runs_from_file(trace, plan, region)
+    for region in (4096, search.r_min - 8, *search.sizes[::16].tolist()):
+        runs = replay_trace(trace, plan, region).refusals == 0
         assert runs == runs_in(plan, trace.events(), region)
     assert runs
-    assert not runs_from_file(trace, plan, 64)
-
-
-@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored", "segregated_fit"])
-def test_what_one_replay_proves_of_larger_regions_holds_in_each(
-    trace: Trace, allocator: str
-) -> None:
-    events = trace.events()
-    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
-    r_safe = trial.scan().r_safe
-    assert r_safe is not None
-    tried = range(r_safe // 2 // 8 * 8, 2 * r_safe, max(r_safe // 40 // 8 * 8, 8))
-    proven = [region for region in tried if serves_from(trial, region)[0]]
-    assert all(trial.run(region).runs for region in tried if proven and region >= proven[0])
-    assert bool(proven) == (allocator != "segregated_fit")  # which tells nothing
-    assert not proven or proven[0] >= r_safe
-    assert serves_from(trial, r_safe)[1] <= len(events)
-
-
-@pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "tailored"])
-def test_a_forked_trial_tells_what_a_replay_of_each_region_does(
-    trace: Trace, allocator: str
-) -> None:
-    events = trace.events()
-    trial = _engine.Trial(Plan(allocator, {}, (), None).engine(), events)
-    r_safe = trial.scan().r_safe
-    assert r_safe is not None
-    forked, known = _engine.ForkedTrial(trial), 0
-    for region in range(r_safe * 5 // 4 // 8 * 8, r_safe // 2, -max(r_safe // 100 // 8 * 8, 8)):
-        told, alone = forked.run(region), trial.run(region)
-        assert (told.runs, told.events) == (alone.runs, alone.events)
-        assert (told.footprint, told.reach) == (alone.footprint, alone.reach)
-        known += told.known
-    assert (known > 10 * len(events)) == (allocator == "tlsf")
 
 
 def test_the_first_refusal_is_told(trace: Trace) -> None:
@@ -231,17 +197,6 @@ def test_the_search_reports_whole_progress(trace: Trace) -> None:
     assert told[-1][0] == told[-1][1]
 
 
-def test_every_size_is_tried_where_that_is_asked_for(trace: Trace) -> None:
-    trial = _engine.Trial(_engine.Plan("segregated_fit"), trace.events())
-    some, whole = trial.scan(), trial.scan(every_size=True)
-    assert (np.diff(whole.sizes) == 8).all()
-    assert whole.events_left == 0
-    assert abs(whole.events - some.events - some.events_left) < 0.05 * whole.events
-    assert some.r_safe is not None
-    handed_on = trial.scan(also=some.r_safe - 8)  # which fails
-    assert handed_on.r_safe == some.r_safe
-
-
 def test_the_search_needs_no_lock_of_the_caller(trace: Trace) -> None:
     """Another Python thread runs while the search does, and the answer is that of one thread."""
     plan, events = _engine.Plan("tlsf"), trace.events()
@@ -272,24 +227,6 @@ def test_no_region_is_none_not_zero() -> None:
     assert (search.r_min, search.r_safe, search.searched) == (None, None, False)
 
 
-def test_a_profile_counts_what_numpy_counts(trace: Trace) -> None:
-    shares: list[float] = []
-    profile = profile_trace(trace, lambda _step, share: shares.append(share))
-    columns = list(trace.batches(("op", "object", "size")))
-    ops = np.concatenate([batch["op"] for batch in columns])
-    sizes = np.concatenate([batch["size"] for batch in columns])
-    assert profile.operations.tolist() == np.bincount(ops, minlength=5).tolist()
-    distinct, counts = np.unique(sizes[ops < 3], return_counts=True)
-    assert profile.sizes.tolist() == distinct.tolist()
-    assert profile.allocations.tolist() == counts.tolist()
-    assert profile.u_max == profile.live_highest.max()
-    assert profile.live_blocks_max >= profile.peaks.max()
-    assert profile.lifetimes.sum() == profile.operations[4]
-    assert profile.never_freed == profile.operations[0] - profile.operations[4]
-    assert shares[0] == 0.0
-    assert shares[-1] == 1.0
-
-
 def test_the_series_of_a_size_peaks_at_its_peak(trace: Trace) -> None:
     profile = profile_trace(trace)
     chosen = [1500, 40]
@@ -302,27 +239,6 @@ def test_the_series_of_a_size_peaks_at_its_peak(trace: Trace) -> None:
 def test_a_size_cannot_be_followed_twice() -> None:
     with pytest.raises(HeapfitError, match="series: the size 40 is given twice"):
         _engine.SizeSeries([40, 40])
-
-
-def test_greedy_budgets_are_exact_and_in_the_order_of_the_sizes(tmp_path: Path) -> None:
-    trace = open_any(table2(tmp_path / "t2.heap"), ImportOptions(), tmp_path)
-    events = trace.events()
-    sizes = [2952, 1978, 1040, 528]
-    forwards = _engine.greedy_budgets(events, sizes, 8)
-    assert forwards == _engine.greedy_budgets(events, sizes[::-1], 8)[::-1]
-    assert all(0 < count <= 10 for count in forwards)
-
-
-def test_pool_peaks_follow_the_rule_of_the_allocator(trace: Trace) -> None:
-    events = trace.events()
-    pools = [(40, True), (1500, True)]
-    by_class = _engine.pool_peaks(events, pools, 8, "class_pools")
-    by_budget = _engine.pool_peaks(events, pools, 8, "budgeted")
-    assert by_class.shared_requests == 0
-    assert by_budget.shared_requests > 0
-    assert by_class.counts[1] > by_budget.counts[1]
-    with pytest.raises(HeapfitError, match="'tlsf' has no pools"):
-        _engine.pool_peaks(events, pools, 8, "tlsf")
 
 
 def test_tags_for_other_than_all_events_are_refused(trace: Trace) -> None:

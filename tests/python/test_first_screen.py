@@ -20,7 +20,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
-from heapfit.forecast.horizon import Refusal, expect_further_runs, parse_horizon
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.html import page_rows
 from heapfit.results.longer import describe_risk_as_long, longer_section
@@ -196,15 +196,6 @@ def test_what_grows_and_a_job_of_one_run_get_no_number_but_a_reason(tmp_path, ca
     text = " ".join(" ".join(printed(fitted, capsys)).split())
     assert fitted.longer.rows == ()
     assert "Longer runs: unknown, as the recording grows" in text
-
-
-def test_eight_runs_of_a_job_are_forecast_over_runs():
-    needs = [40_000 + 100 * i for i in range(8)]
-    assert isinstance(expect_further_runs(needs[:7]), Refusal)
-    longer = expect_further_runs(needs)
-    ten, hundred = (longer.forecast(runs, 0.01).region for runs in (10, 100))
-    assert max(needs) < ten < hundred
-    assert longer.chance(hundred, 100) == pytest.approx(0.01, abs=0.001)
 
 
 @pytest.mark.parametrize("text", ["", "x", "10", "-3d", "0x", "10 minutes", "1e3x", "3 d d"])

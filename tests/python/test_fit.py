@@ -36,7 +36,7 @@ from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.progress import ignore_progress
-from heapfit.results.heap.fit import case_from_fit, render_fit, write_report
+from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
@@ -112,11 +112,6 @@ def test_sizes_without_a_mode_are_not(tmp_path):
     assert outcome.verdict.startswith("No new heap is worth it: TLSF at ")
     left_out = {one.name: one.why for one in outcome.not_applicable}
     assert left_out["class_pools"].startswith("no size has 10 % of the allocations (the most fre")
-
-
-def test_the_same_trace_gives_the_same_plan_twice(fitted, tmp_path):
-    again = fit([fitted.source], tmp_path / "again")
-    assert again.paths.plan.read_bytes() == fitted.paths.plan.read_bytes()
 
 
 def test_a_stored_trace_is_fitted_where_it_is_to_the_same_plan(fitted, tmp_path):
@@ -465,7 +460,7 @@ def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
 
 def test_plans_print_it(tmp_path):
     trace = str(short(SHORT[2], tmp_path).path)
-    for effort in (Effort.QUICK, Effort.LONG):
+    for effort in (Effort.QUICK,):
         least = ("--effort", effort, "--prefer", "ram")
         asked = (*least, "-o", f"fit-{effort}", "--plans", "plans")
         fitted = fit_json(trace, *asked, folder=tmp_path)
@@ -567,13 +562,6 @@ def test_a_boards_blocks_are_compared_with_those_of_the_kept_heap(folder, name):
     assert find_first_difference(trace, plan, addresses) is None
     addresses[7] += 8
     assert find_first_difference(trace, plan, addresses) == placed.asked.asked_at[7]
-
-
-def test_paths_of_a_kept_heap_have_a_plan_and_no_code(folder):
-    found = fit([folder / "run.heap"], folder / "paths", FitOptions(now="heap_4"))
-    assert found.paths.plan == Path(folder / "paths" / "plan.toml")
-    assert found.paths.code is None
-    assert found.plan_file == load_plan(found.paths.plan)
 
 
 def test_the_runs_and_the_page_of_a_kept_heap_are_about_that_heap(tmp_path):

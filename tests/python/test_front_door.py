@@ -20,7 +20,7 @@ from heapfit.comparison.incumbents.needs import measure
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.trace.tabular import html_table
 
 pytestmark = pytest.mark.usefixtures("unmeasured")

@@ -32,8 +32,9 @@ from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
+from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import heap_texts, language_texts, readme_text
+from heapfit.generate.texts import added_texts, heap_texts, readme_text
 from heapfit.importers import import_file
 from heapfit.outputs.ours import allow_replacing
 from heapfit.plan.plan import Plan, Pool
@@ -522,9 +523,12 @@ def test_hostile_names_change_no_token() -> None:
 
 @pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
 def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
-    plain = language_texts(design_named("plain"), language)
+    def texts(name: str) -> dict[str, str]:
+        return added_texts(design_named(name), templates_of(design_named(name), language))
+
+    plain = texts("plain")
     for name in hostile_names():
-        made = language_texts(design_named(name), language)
+        made = texts(name)
         shown = printable(name)
         for file, text in plain.items():
             assert made[file] == text.replace("plan plain", f"plan {shown}").replace(

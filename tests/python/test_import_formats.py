@@ -1,16 +1,45 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/import-formats.md: every format is on it, and its examples import as they stand."""
+"""The table of formats, readers of one's own, lines by --line, and networks as traces."""
 
 from __future__ import annotations
 
+import random
 import re
+import runpy
+import shlex
+import struct
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace as Fake
 
 import numpy as np
+import pytest
+from own_process import run_alone
+from small_traces import heapfit, heapfit_json
 
 import formats_page
-from heapfit.importers import FORMATS, ImportOptions, formats, import_file
-from heapfit.trace.stored import COLUMNS
+from heapfit.errors import HeapfitError
+from heapfit.importers import (
+    FORMATS,
+    ImportOptions,
+    OwnLines,
+    formats,
+    import_file,
+    networks,
+    open_any,
+)
+from heapfit.importers.flatbuffer import Builder, Table
+from heapfit.importers.networks import (
+    Tensor,
+    add_offline_plan,
+    is_onnx,
+    is_tflite,
+    read_onnx,
+    read_planner_dump,
+    read_tflite,
+)
+from heapfit.importers.own_lines import guess_own_lines
+from heapfit.trace.stored import COLUMNS, Trace, prefix_errors
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
 
@@ -89,3 +118,375 @@ def test_a_reader_in_python_is_a_class_and_a_line_of_the_table(tmp_path, monkeyp
     assert (trace.info.program, trace.info.notes) == ("sizes", ("1 lines dropped.",))
     (batch,) = trace.batches(("object", "size"))
     assert (batch["object"].tolist(), batch["size"].tolist()) == ([0, 1], [24, 100])
+
+
+# ---- networks
+
+ROOT = Path(__file__).parents[2]
+DUMP = """\
+tflite: A (id=0): size=100, offset=0, first_used=0 last_used=1
+tflite: B (id=1): size=64, offset=112, first_used=1 last_used=2
+tflite: C (id=2): size=200, offset=0, first_used=2 last_used=2
+"""
+
+
+def test_a_printed_memory_plan_is_a_trace_of_its_arena(tmp_path: Path) -> None:
+    (tmp_path / "boot.log").write_text(f"booted\n{DUMP}")
+    content = heapfit_json("bounds", "boot.log", folder=tmp_path)
+    assert content["u_max"] == 64 + 208  # in whole 16 bytes
+    assert content["packing"]["is_least"]
+    assert content["greedy"] == content["packing"]["height"] == 272
+    imported = heapfit("import", "boot.log", folder=tmp_path)
+    assert "Tensors alone" in " ".join((imported.stdout + imported.stderr).split())
+
+
+def test_two_memory_plans_in_one_log_are_refused_with_the_line_of_the_second() -> None:
+    with pytest.raises(HeapfitError, match="line 5: buffer 0 is printed twice"):
+        read_planner_dump(f"booted\n{DUMP}{DUMP}".encode())
+
+
+def test_a_model_without_its_packages_or_damaged_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.tflite").write_bytes(b"\x1c\0\0\0TFL3" + bytes(40))
+    done = heapfit("bounds", "m.tflite", folder=tmp_path)
+    assert done.returncode == 1
+    assert "m.tflite: the model " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_memory_plan_is_read_in_the_form_of_older_versions() -> None:
+    line = "Planner buffer ID: %d, calculated offset: %d, size required: %d, "
+    line += "first_time_created: %d, last_time_used: %d\n"
+    older = line % (0, 0, 100, 0, 1) + line % (1, 112, 64, 1, 2) + line % (2, 0, 200, 2, 2)
+    assert read_planner_dump(older.encode()) == read_planner_dump(DUMP.encode())
+
+
+def _value(name: str, *shape: int) -> Fake:
+    dimensions = [Fake(dim_value=one) for one in shape]
+    return Fake(name=name, type=Fake(tensor_type=Fake(shape=Fake(dim=dimensions), elem_type=1)))
+
+
+def test_an_onnx_model_has_the_lifetimes_of_its_operators(monkeypatch) -> None:
+    nodes = [
+        Fake(input=[], output=["shape"]),
+        Fake(input=["shape"], output=["w"]),  # a weight, computed from a constant
+        Fake(input=["x", "w"], output=["a"]),
+        Fake(input=["a"], output=["b", "mask"]),
+        Fake(input=["a", "b"], output=["y"]),
+    ]
+    values = [_value("a", 4, 2), _value("b", 0, 3)]
+    graph = Fake(
+        node=nodes,
+        value_info=values,
+        input=[_value("x", 5)],
+        output=[_value("y", 1)],
+        initializer=[],
+    )
+    package = Fake(
+        shape_inference=Fake(infer_shapes=lambda model: model),
+        load_model_from_string=lambda *_: Fake(graph=graph),
+        helper=Fake(tensor_dtype_to_np_dtype=lambda *_: np.dtype(np.float32)),
+    )
+    monkeypatch.setattr(networks, "_import_reader", lambda *_: package)
+    assert read_onnx(b"") == [
+        Tensor(0, "x", 0, 0, 20),
+        Tensor(1, "a", 0, 2, 32),
+        Tensor(2, "b", 1, 2, 12),
+        Tensor(3, "mask", 1, 1, 0),
+        Tensor(4, "y", 2, 2, 4),
+    ]
+
+
+@pytest.fixture(scope="module")
+def network() -> bytes:
+    model: bytes = runpy.run_path(str(ROOT / "examples/arena/network.py"))["make_network"]()
+    return model
+
+
+def test_a_tflite_model_has_tensors_without_its_weights(network: bytes) -> None:
+    tensors = read_tflite(network)
+    assert [one.name for one in tensors[:3]] == ["layer 0", "layer 2", "layer 4"]
+    assert tensors[0] == Tensor(0, "layer 0", 0, 0, 256)  # 64 numbers of 4 B, read by operator 0
+    assert (tensors[2].first, tensors[2].last) == (1, 13)  # the first shortcut
+    assert tensors[-1].last == 15
+
+
+def test_a_tflite_model_has_tensors_without_its_variables() -> None:
+    made = Builder()
+    shape = made.numbers([3, 0, 5])
+    tensors = made.tables([made.table(shape, 9), made.table(shape, 17, 0, None, None, 1)])
+    operators = made.tables([made.table(0, made.numbers([0, 1, -1]), made.numbers([0]))])
+    graph = made.table(tensors, made.numbers([0, 1]), made.numbers([0]), operators)
+    buffers = made.tables([made.table()])
+    root = made.table(3, None, made.tables([graph]), None, buffers)
+    assert read_tflite(made.finish(root, b"TFL3")) == [Tensor(0, "", 0, 0, 15)]
+
+
+def test_a_damaged_tflite_model_is_refused(network: bytes, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    for number in range(40):
+        damaged = bytearray(network[: draw.randrange(8, len(network))] if number % 2 else network)
+        for _ in range(9):
+            damaged[draw.randrange(8, 1200)] = draw.randrange(256)
+        (tmp_path / "m.tflite").write_bytes(damaged)
+        try:
+            open_any(tmp_path / "m.tflite", ImportOptions(), tmp_path / "in")
+            with prefix_errors(tmp_path / "m.tflite"):
+                add_offline_plan(bytes(damaged), {})
+        except HeapfitError as error:
+            assert str(error).startswith(f"{tmp_path}/m.tflite: ")
+            assert "unpack" not in str(error)
+            assert "index" not in str(error)
+
+
+def test_a_model_damaged_beside_its_tensors_gets_no_plan(network: bytes, tmp_path: Path) -> None:
+    damaged, root = bytearray(network), Table.root(network)
+    struct.pack_into("<H", damaged, root.place - _vtable_distance(network), 0xFFFF)
+    (tmp_path / "m.tflite").write_bytes(damaged)
+    done = heapfit("bounds", "m.tflite", "-o", "planned.tflite", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("heapfit: m.tflite: the model is cut short or damaged")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "planned.tflite").exists()
+
+
+def _vtable_distance(content: bytes) -> int:
+    return int(struct.unpack_from("<i", content, Table.root(content).place)[0])
+
+
+def test_a_tensor_of_4_gib_is_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "boot.log").write_text(DUMP.replace("size=100", f"size={1 << 32}"))
+    done = heapfit("bounds", "boot.log", folder=tmp_path)
+    assert done.returncode == 1
+    assert "boot.log: tensor '0' takes 4 GiB or more, " in done.stderr
+
+
+def test_a_model_gets_the_packing_as_its_offline_plan(network: bytes, tmp_path: Path) -> None:
+    (tmp_path / "n.tflite").write_bytes(network)
+    content = heapfit_json("bounds", "n.tflite", "-o", "planned.tflite", folder=tmp_path)
+    assert content["u_max"] == content["packing"]["height"] == 848
+    assert content["greedy"] == 1264
+    for source in ("planned.tflite", "again.tflite"):  # a second plan takes the place of the first
+        planned = (tmp_path / source.replace("again", "planned")).read_bytes()
+        assert read_tflite(planned) == read_tflite(network)
+        model = Table.root(planned)
+        (entry,) = model.tables(6)
+        buffer = model.tables(4)[entry.number(1)]
+        assert entry.text(0) == "OfflineMemoryAllocation"
+        place = buffer.target(0) + 4
+        assert place % 16 == 0
+        version, graph, count, *offsets = struct.unpack_from("<33i", planned, place)
+        assert (version, graph, count, buffer.count(0)) == (1, 0, 30, 4 * 33)
+        placed = {number for number, offset in enumerate(offsets) if offset >= 0}
+        assert placed == {one.number for one in read_tflite(network)}
+        assert all(offset % 16 == 0 for offset in offsets if offset >= 0)
+        done = heapfit("bounds", "planned.tflite", "-o", "again.tflite", folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+
+
+def test_a_packing_is_written_as_c_and_only_models_get_plans(
+    network: bytes, tmp_path: Path
+) -> None:
+    (tmp_path / "n.tflite").write_bytes(network)
+    assert heapfit("bounds", "n.tflite", "-o", "net.h", folder=tmp_path).returncode == 0
+    (tmp_path / "use.c").write_text(
+        '#include "net.h"\nchar fits[NET_SIZE == 848 ? 1 : -1];\n'
+        "int main(void) { return net_places[0] + 256u > NET_SIZE || sizeof(fits) > 1; }\n"
+    )
+    subprocess.run(["cc", "-Wall", "-Werror", "use.c", "-o", "use"], cwd=tmp_path, check=True)
+    subprocess.run(["./use"], cwd=tmp_path, check=True)
+    (tmp_path / "boot.log").write_text(DUMP)
+    done = heapfit("bounds", "boot.log", "-o", "n2.tflite", folder=tmp_path)
+    assert done.returncode == 1
+    assert "boot.log: only a TFLite model" in done.stderr
+    assert not (tmp_path / "n2.tflite").exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "onnx", "tflite"),
+    [
+        (b"\x08\x08\x12\x04abcd", True, False),
+        (b"\x1c\0\0\0TFL3", False, True),
+        (b"a 1 2\n", False, False),
+    ],
+)
+def test_models_are_known_by_their_first_bytes(head: bytes, onnx: bool, tflite: bool) -> None:
+    assert (is_onnx(head), is_tflite(head)) == (onnx, tflite)
+
+
+# ---- lines of one's own
+
+# An allocation of 124 bytes, or 1,024, and its free, as people print them.
+HOME_MADE = {
+    "words": ("alloc: 0x20001000 allocated 124 bytes", "free: 0x20001000 released"),
+    "letters": ("M 0x3ffb1234 124", "F 0x3ffb1234"),
+    "equals signs": ("=malloc= 0x20000400, 124", "=free= 0x20000400"),
+    "bare hexadecimal digits": ("malloc 124 -> 20001f30", "free 20001f30"),
+    "signs": ("[MEM] +124 @0x2000a0b0", "[MEM] - @0x2000a0b0"),
+    "times": ("12:00:01.123 mem_alloc(124) returned 0x801234", "12:00:02.1 mem_free(0x801234)"),
+    "C++": ("new: size=124 ptr=0x55d0c0de task=3", "del: ptr=0x55d0c0de task=3"),
+    "ESP-IDF's log": (
+        "I (1234) heap: malloc'd 0x3ffb0000 of 124 B",
+        "I (9) heap: free'd 0x3ffb0000",
+    ),
+    "files and lines": (
+        "os_malloc:main.c:120: size 124 addr 0x20001234",
+        "os_free:m.c:9: addr 0x20001234",
+    ),
+    "commas": ("ALLOC,0x20001234,124,17", "FREE,0x20001234,18"),
+    "a size in hexadecimal": ("<mem> p=0x20001234 sz=0x7c", "</mem> p=0x20001234"),
+    "JSON": ('{"op":"alloc","size":124,"ptr":"0x20001234"}', '{"op":"free","ptr":"0x20001234"}'),
+    "tabs": ("ALLOC\t0x20001234\t124", "FREE\t0x20001234"),
+    "units": ("malloc 124B->20001f30 ok", "free 20001f30 ok"),
+    "groups of digits": ("got 1,024 bytes at 0x20001234", "gave 0x20001234"),
+    "one size in brackets": ("get(1,024) = 0x20001234", "put(0x20001234)"),
+    "logcat": (
+        "11-26 12:34:56.7  1234  1235 D Heap    : new 124 bytes 0x20001000",
+        "11-26 12:34:57.7  1234  1235 D Heap    : delete 0x20001000",
+    ),
+    "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
+}
+
+
+def put(folder: Path, *lines: str) -> Path:
+    path = folder / "own.log"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def read(path: Path, own: OwnLines) -> list[tuple[int, ...]]:
+    trace = import_file(path, path.with_suffix(".parquet"), ImportOptions(own_lines=own))
+    names = ("op", "object", "size", "time", "thread", "site")
+    return [
+        row
+        for batch in trace.batches(names)
+        for row in zip(*(batch[name].tolist() for name in names), strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("served", "freed"), HOME_MADE.values(), ids=HOME_MADE.keys())
+def test_a_form_of_ones_own_is_found_and_then_read(tmp_path, served, freed):
+    path = put(tmp_path, "boot v1.2 0x08000000", served, "tick 17", freed)
+    guess = guess_own_lines(path.read_bytes())
+    assert guess is not None
+    assert guess.shown == (served.replace("\t", " "), freed.replace("\t", " "))
+    alloc, free = 0, 4
+    rows = read(path, guess.own)
+    size = 1024 if "1,024" in served else 124
+    assert [row[:3] for row in rows] == [(alloc, 0, size), (free, 0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "size"),
+    [
+        ("got 12,345,678 bytes @0x20001000", "got {size} bytes @{address}", 12_345_678),
+        ("got 0x20001000: 1,024", "got {address}: {size}", 1024),
+        ("got 16,200,0x20001000", "got {size},200,{address}", 16),
+        ("got 0x20001000,16,200 free", "got {address},{size}", 16),
+        ("got 16,2000 @0x20001000", "got {size},2000 @{address}", 16),
+        ("got(16,200) @0x20001000", "got({any},{size}) @{address}", 200),
+    ],
+)
+def test_groups_of_three_digits_are_one_number_where_no_other_may_follow(tmp_path, line, own, size):
+    assert [row[2] for row in read(put(tmp_path, line), OwnLines(own))] == [size]
+
+
+def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(tmp_path):
+    path = put(tmp_path, "hello", *HOME_MADE["ESP-IDF's log"])
+    failed = run_alone("import", path, "-o", tmp_path / "o.parquet")
+    assert failed.code == 1
+    _, shown, *lines, would, command = failed.told.splitlines()
+    assert (shown, would) == ("These lines look like calls:", "This would read them:")
+    assert [line.strip() for line in lines] == list(HOME_MADE["ESP-IDF's log"])
+    words = shlex.split(command)
+    ran = run_alone(*words[1:], "-o", tmp_path / "o.parquet")
+    assert (ran.code, (tmp_path / "o.parquet").exists()) == (0, True)
+
+
+def test_every_field_of_a_line_is_read(tmp_path):
+    path = put(
+        tmp_path,
+        "5 ms 100% t0x2 A 1f @20000010 by 0xabc",
+        "7 ms 100% t0x2 R 20000010 to 20000040, 64 B",
+        "9 ms  100% F 20000040",
+    )
+    own = OwnLines(
+        "{time:ms} ms 100% t{task} A {size:x} @{address} by {site}",
+        "{time:ms} ms 100% F {address}",
+        "ms 100% t{task} R {old} to {address}, {size} B",
+    )
+    alloc, resize, free = 0, 3, 4
+    assert read(path, own) == [
+        (alloc, 0, 0x1F, 0, 2, 0xABC),
+        (resize, 0, 64, 0, 2, 0),
+        (free, 0, 0, 4000, 0, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        (OwnLines("{size} bytes", free="f {address}"), "it needs {address}, as the other lines"),
+        (OwnLines("a {size}", free="f {any}"), "it needs {size}"),
+        (OwnLines("a {size}", resize="r {size}"), "it needs {old}, the size before"),
+        (OwnLines("at {address}"), "it needs {size}"),
+        (OwnLines("a {address} {size}", resize="r {address} {size}"), "it needs {old}"),
+        (OwnLines("a {bytes} {address}"), '"bytes" is none of address, size'),
+        (OwnLines("a {size}{address}"), "words have to stand before {address}"),
+        (OwnLines("{any} a {size} {address}"), "words have to stand before {any}"),
+        (OwnLines("{address}"), "it has no words"),
+        (OwnLines(""), "it has no words"),
+        (OwnLines("%a {address} {size}"), "begins with %"),
+    ],
+)
+def test_a_description_that_cannot_be_read_is_refused(tmp_path, own, told):
+    with pytest.raises(HeapfitError, match=r"^line ") as refused:
+        read(put(tmp_path, "a 1 2"), own)
+    assert told in str(refused.value)
+
+
+# Two blocks of 24 B with one of 100 B between them; then one of the two is freed, and 40 B come.
+WITHOUT_ADDRESSES = ("malloc(24)", "malloc(100)", "malloc(24)", "free(24)", "malloc(20)")
+
+
+@pytest.mark.parametrize(("is_newest", "freed"), [(False, 0), (True, 2)])
+def test_without_addresses_a_free_means_one_block_of_its_size(tmp_path, is_newest, freed):
+    path = put(tmp_path, *WITHOUT_ADDRESSES, "realloc 100 -> 200", "free(7)", "realloc 0 -> 8")
+    own = OwnLines("malloc({size})", "free({size})", "realloc {old} -> {size}", is_newest)
+    rows = [row[:3] for row in read(path, own)]
+    assert rows[3:6] == [(4, freed, 0), (0, 3, 20), (3, 1, 200)]
+    assert rows[6:] == [(0, 4, 8)]  # nothing of 7 B was live
+
+
+def stored_frees(path: Path) -> list[int]:
+    batches = Trace.open(path).batches(("op", "object"))
+    rows = (row for one in batches for row in zip(one["op"], one["object"], strict=True))
+    return [int(block) for op, block in rows if op == 4]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "needs", "freed"),
+    [
+        ((24, 24, -24, 48), "128 B if the oldest was, 96 B if the newest was", [0]),
+        (
+            (100, 24, 8, 24, -100, -24, 132),
+            "200 B if the oldest was, 312 B if the newest was",
+            [0, 3],
+        ),
+    ],
+)
+def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, needs, freed):
+    calls = (f"mem_get({size})" if size > 0 else f"free({-size})" for size in sizes)
+    path, output = put(tmp_path, "hello", *calls), tmp_path / "o.parquet"
+    suggested = run_alone("import", path, "-o", output)
+    command = shlex.split(suggested.told.splitlines()[-1])
+    assert command[-4:] == ["--line", "mem_get({size}", "--free", "free({size}"]
+    ran = run_alone(*command[1:], "-o", output)
+    assert f"heap_4 needs {needs}" in " ".join(ran.told.split())
+    assert stored_frees(output) == freed  # of the reading that needs more
+
+
+@pytest.mark.parametrize(
+    "head", [b"", b"hello\n", b"\xff" * 100, b"1" * 70_000, b"0x12345678\n" * 9]
+)
+def test_text_without_calls_gives_no_guess(head):
+    assert guess_own_lines(head) is None

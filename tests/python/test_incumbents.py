@@ -33,7 +33,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.results.parts import content_of
 from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE

@@ -29,7 +29,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.results.screen import first_screen
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace

@@ -15,7 +15,7 @@ from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting import excerpt_search
-from heapfit.fitting.fit import fit, fit_in_memory
+from heapfit.fitting.fit import find_fit, fit
 from heapfit.fitting.fitted_heap import FittedHeap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
@@ -81,7 +81,7 @@ def only_the_beginning(found, events, more=()):
 def found_by(sources: Sequence[Path], folder: Path) -> Fit:
     """As `fit`, but no report is written."""
     request = Request(Place(folder, folder), OPTIONS)
-    return fit_in_memory(sources, request)
+    return find_fit(sources, request)[0]
 
 
 @pytest.fixture(params=[lambda *_: [(0, 500)]])

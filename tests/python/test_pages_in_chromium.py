@@ -18,16 +18,16 @@ from chromium import Chromium
 from grid import thin
 from heapfit.checks.check import check_recordings
 from heapfit.checks.shown import read_shown
-from heapfit.comparison.heap_map import HeapMap, map_of, subjects_of
+from heapfit.comparison.heap_map import HeapMap, map_live, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.check import check_page
-from heapfit.results.heap.fit import case_from_fit, write_report
-from heapfit.results.heap.live import live_map, live_page
+from heapfit.results.check_page import check_page
+from heapfit.results.fit_page import case_from_fit, write_report
 from heapfit.results.html import render, write
+from heapfit.results.live import live_page
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.simulate import solve
@@ -192,8 +192,8 @@ def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
     heap = LiveHeap(Plan("tlsf", {"alignment": 8}))
     columns = ("op", "object", "size", "alignment", "time", "site", "thread")
     heap.recording = SimpleNamespace(columns=lambda: trace.batches(columns))
-    (tmp_path / "live.html").write_text(render(live_page(heap)), encoding="utf-8")
-    by_hand = parse_heap_size(f"tlsf:{live_map(heap)['heaps'][0]['own']['region']}")
+    (tmp_path / "live.html").write_text(render(live_page(map_live(heap), "tlsf")), encoding="utf-8")
+    by_hand = parse_heap_size(f"tlsf:{map_live(heap).heaps[0].own.region}")
     plan = replace(by_hand, plan=heap.plan, heap="", base_alignment=heap.base)
     found = read_shown(check_recordings([trace], plan), [trace])
     write(tmp_path / "check.html", check_page(found, [trace], ""))

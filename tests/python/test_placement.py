@@ -12,6 +12,7 @@ from small_traces import design_whole, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.design.placement import learned as search
 from heapfit.design.placement import remembered
 from heapfit.design.placement.class_lifetimes import (
     CLASSES,
@@ -19,7 +20,13 @@ from heapfit.design.placement.class_lifetimes import (
     classes_of_sizes,
     size_class_bits,
 )
-from heapfit.design.placement.learned import PlacedLayout, Placement, guesses, learn_placement
+from heapfit.design.placement.learned import (
+    PlacedLayout,
+    Placement,
+    PlacementSearch,
+    guesses,
+    learn_placement,
+)
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.design.placement.sized_plans import learn_sized_ends
 from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
@@ -114,11 +121,12 @@ def _replayed(loaded: LoadedTrace, layout: Plan, high: int) -> int:
 
 def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path) -> None:
     lines = ["a 0 16", "a 1 40", "r 0 40", "f 1", "a 2 16", "f 0", "f 2"]
-    found = class_lifetimes(blocks_of(load_lines(tmp_path / "t.heap", lines)), PLAIN)
-    assert found.classes == (2, 5)
-    assert found.life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
-    assert found.age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
-    assert found.live_share == (0.0, 1.0)
+    classes, figures = class_lifetimes(blocks_of(load_lines(tmp_path / "t.heap", lines)), PLAIN)
+    assert classes == (2, 5)
+    life, age_at_peak, live_share = figures
+    assert life == (2.0, 2.5)  # (2 + 2) / 2 and (2 + 3) / 2
+    assert age_at_peak == (0.0, 0.5)  # at event 2 both of 40 B are live, of age 0 and 1
+    assert live_share == (0.0, 1.0)
 
 
 def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
@@ -182,11 +190,11 @@ def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedT
 
 
 def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:
-    found = class_lifetimes(blocks_of(shifted), PLAIN)
-    assert found.classes == (8, 23, 24)
-    shortest = min(zip(found.life, found.classes, strict=True))[1]
-    assert 1 << shortest in set(guesses(found))
-    assert all(0 < high < 1 << 64 for high in guesses(found))
+    classes, figures = class_lifetimes(blocks_of(shifted), PLAIN)
+    assert classes == (8, 23, 24)
+    shortest = min(zip(figures[0], classes, strict=True))[1]
+    assert 1 << shortest in set(guesses(classes, figures))
+    assert all(0 < high < 1 << 64 for high in guesses(classes, figures))
 
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
@@ -286,6 +294,21 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
         assert one.plan in tried or counts_blocks(one.plan), one.name
 
 
+@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
+def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
+    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
+) -> None:
+    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
+    assert pairs is not None
+    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
+    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
+    assert found._refine(PlacedLayout(PLAIN, 0, 0))
+    plain = found.best
+    assert found._refine(pairs.climbed) == is_taken
+    assert (found.best == plain) == (not is_taken)
+    found.close()
+
+
 # ---- trials that are remembered
 
 
@@ -341,7 +364,7 @@ def test_what_is_known_of_a_plan_is_what_its_replay_tells(loaded, layout):
         high ^= 1 << draw.randrange(CLASSES)
         plan = with_ends(layout, high) if draw.random() < 0.9 else layout
         region = round(u_max * draw.choice([0.9, 1.05, 1.15, 1.3])) // 8 * 8
-        told = remembered.trial(plan).run(region)
+        told = remembered.run(plan, region)
         alone = _engine.Trial(plan.engine(), loaded.events).run(region)
         assert (told.runs, told.is_region) == (alone.runs, alone.is_region)
         assert (told.reach, told.events) == (alone.reach, alone.events)

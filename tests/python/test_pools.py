@@ -17,7 +17,6 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets.greedy_budgets import (
     classes_with_most,
-    live_sizes_at,
     plan_from_budgets,
 )
 from heapfit.design.budgets.live_points import LivePoints, live_points
@@ -29,7 +28,7 @@ from heapfit.design.search.pooled_design import Budget, PooledDesign, SharedHeap
 from heapfit.design.search.starts import search_starts
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import live_sizes_at, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 POWERS = [(64, False), (128, False), (256, False), (512, False), (1024, False)]
@@ -96,14 +95,6 @@ def test_ten_equal_sizes_are_all_special() -> None:
 
 def test_a_histogram_without_a_mode_has_no_special_size() -> None:
     assert special_sizes(histogram(dict.fromkeys(range(1, 100), 1))) == ()
-
-
-def test_a_special_request_of_nothing_is_one_byte() -> None:
-    assert special_sizes(histogram({0: 5, 100: 5})) == (1, 100)
-
-
-def test_no_allocations_make_nothing_special() -> None:
-    assert special_sizes(histogram({40: 0})) == ()
 
 
 @pytest.mark.parametrize(
@@ -202,48 +193,6 @@ def random_events(seed: int, count: int) -> list[Event]:
 
 def rounded(size: int) -> int:
     return -(-max(size, 1) // 8) * 8
-
-
-def states(events: list[Event]) -> list[list[int]]:
-    """The rounded sizes live after every event."""
-    live: dict[int, int] = {}
-    after = []
-    for op, object_number, size in events:
-        if op == FREE:
-            del live[object_number]
-        else:
-            live[object_number] = rounded(size)
-        after.append(list(live.values()))
-    return after
-
-
-def greedy_by_the_paper(events: list[Event], sizes: list[int]) -> list[int]:
-    """Figure 4: sizes in decreasing order, each as many as never lift U^B(t) above U_max."""
-    after = states(events)
-    u_max = max(sum(state) for state in after)
-    budgets: dict[int, int] = {}
-    for size in sorted(sizes, reverse=True):
-        most = max(state.count(size) for state in after)
-        fitting = [
-            n
-            for n in range(most + 1)
-            if all(budgeted_bytes(state, {**budgets, size: n}) <= u_max for state in after)
-        ]
-        budgets[size] = max(fitting)
-    return [budgets[size] for size in sizes]
-
-
-def budgeted_bytes(state: list[int], budgets: dict[int, int]) -> int:
-    """U^B(t), equation 4."""
-    unused = [size * max(0, n - state.count(size)) for size, n in budgets.items()]
-    return sum(state) + sum(unused)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_greedy_budgets_are_those_of_the_papers_definition(seed: int) -> None:
-    events = random_events(seed, 150)
-    budgets = _engine.greedy_budgets(event_array(events), list(SIZES), 8)
-    assert list(budgets) == greedy_by_the_paper(events, list(SIZES))
 
 
 def test_a_plan_keeps_no_empty_budget() -> None:

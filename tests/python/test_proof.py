@@ -119,10 +119,10 @@ def test_the_numbers_of_a_plan_are_read_from_its_tables(folder):
     plan = load_plan(folder / "fixed_pool.toml").plan
     [table] = tables_of(folder / "fixed")
     [pool] = table.pools
-    assert pool.count == plan.scalars["blocks"]
-    assert pool.size == -(-plan.scalars["block_size"] // 8) * 8
-    assert pool.first == 64 and pool.base >= 8 + pool.count / 8
-    assert f"laid_out(0, run, {pool.size})" in pool.goal(0)
+    assert pool["count"] == plan.scalars["blocks"]
+    assert pool["block_size"] == -(-plan.scalars["block_size"] // 8) * 8
+    assert pool["used_bit"] == 64 and pool["base"] >= 8 + pool["count"] / 8
+    assert f"laid_out(0, run, {pool['block_size']})" in goals_of(folder / "fixed")[1]
 
 
 def test_pools_of_stacks_have_a_proof_and_those_that_find_blocks_by_bits_have_none(folder):

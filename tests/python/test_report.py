@@ -50,8 +50,8 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.check import check_page
-from heapfit.results.heap.fit import case_from_fit, render_fit, write_report, zip_folder
+from heapfit.results.check_page import check_page
+from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.html import write
 from heapfit.results.live_blocks import live_blocks
 from heapfit.results.matrix import comparison_page
@@ -444,7 +444,7 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
 
 
 def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
-    options = PlanOptions(choice=STANDARD_BUDGETS)
+    options = PlanOptions(budgets=STANDARD_BUDGETS)
     loaded = load_trace(traces[0])
     comparison = compare(loaded, portfolio_of(loaded, options))
     paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
@@ -459,7 +459,7 @@ def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
 
 
 def test_a_design_for_several_shows_seen_and_unseen_runs_against_the_region(traces, folder):
-    options = PlanOptions(choice=STANDARD_BUDGETS)
+    options = PlanOptions(budgets=STANDARD_BUDGETS)
     designs = design_whole(traces, options)
     names = ["first", "second", "third"]
     case = case_of_several(designs, traces, alignment=8, precision=options.precision, programs=())

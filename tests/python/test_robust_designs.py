@@ -136,7 +136,7 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_at_any_margin(tmp_path:
 
 def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     quick, long = (
-        design_whole(runs[:2], PlanOptions(effort=effort, choice=PUBLISHED_BUDGETS))
+        design_whole(runs[:2], PlanOptions(effort=effort, budgets=PUBLISHED_BUDGETS))
         for effort in (Effort.QUICK, Effort.LONG)
     )
     learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}

@@ -103,12 +103,6 @@ def test_kaufman_roberts_is_the_recurrence_where_doubles_would_overflow():
     assert refused(units, demand, offered) == pytest.approx(exact, rel=1e-12)
 
 
-def test_a_larger_request_is_refused_more_often():
-    found = refused(1024, [1, 2, 3, 4], [112.5, 133.3, 133.3, 120.9])
-    assert list(found) == sorted(found)
-    assert 0 < found[0] < found[3] < 1
-
-
 def test_bad_traffic_is_refused_with_its_value():
     with pytest.raises(HeapfitError, match="nan"):
         _engine.erlang_b(3, float("nan"))

@@ -18,6 +18,7 @@ from page_reader import Page
 from small_scenarios import small
 from small_traces import heapfit, heapfit_json
 
+from grid import thin
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.results.html import render
@@ -371,9 +372,7 @@ def recorded_arrivals(holding_ns: list[int] | None = None) -> _engine.RecordedAr
     )
 
 
-@pytest.mark.parametrize("arrivals", ARRIVALS)
-@pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("holding", HOLDINGS)
+@pytest.mark.parametrize(("arrivals", "sizes", "holding"), thin(4, ARRIVALS, SIZES, HOLDINGS))
 def test_every_law_goes_with_every_other(arrivals, sizes, holding) -> None:
     traffic = _engine.Traffic(arrivals=arrivals, sizes=sizes, holding=holding)
     simulation = _engine.Simulation(POOL, REGION, traffic, seed=1)

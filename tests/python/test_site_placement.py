@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
 from heapfit.design.placement.sites import (
+    _SiteSearch,
     busiest_sites,
     learn_sites,
 )
@@ -85,6 +87,29 @@ def test_a_request_with_an_alignment_has_no_site(tmp_path: Path) -> None:
     }
     loaded = load_trace(write_trace(tmp_path / "aligned.parquet", [columns], TraceInfo()), 4)
     assert [one.site for one in call_sites(loaded)] == [GOES]
+
+
+@pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])
+def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
+    loaded: LoadedTrace,
+    by_class: PlacedLayout,
+    monkeypatch: pytest.MonkeyPatch,
+    saved: int,
+    is_taken: bool,
+) -> None:
+    guessed: list[PlacedLayout] = []
+
+    def climb(search: _SiteSearch, _bits: list[int]) -> None:
+        assert search.best is not None
+        guessed.append(search.best)
+        search.best = replace(search.best, region=search.best.region - saved)
+
+    monkeypatch.setattr(_SiteSearch, "_climb", climb)
+    assert loaded.profile.u_max // 200 in range(2, 300)
+    found, replayed = learn_sites(loaded, by_class, 500_000)
+    assert replayed > 0
+    assert found is not None
+    assert found.region == guessed[0].region - saved * is_taken
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(

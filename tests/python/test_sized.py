@@ -81,8 +81,8 @@ def test_it_is_tried_only_where_sizes_are_handed_over(loaded) -> None:
         return {one.plan.allocator for one in standard_portfolio(loaded, options).candidates}
 
     quick = BudgetChoice(methods=(), seconds=0, replayed_events=0)
-    assert "sized" not in names(PlanOptions(choice=quick))
-    assert "sized" in names(PlanOptions(choice=quick, sized=True))
+    assert "sized" not in names(PlanOptions(budgets=quick))
+    assert "sized" in names(PlanOptions(budgets=quick, sized=True))
 
 
 def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:

@@ -132,7 +132,7 @@ def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit)
 
 
 def test_small_batches_are_joined_to_row_groups(tmp_path, limit):
-    limit(_ROW_GROUP=4)
+    limit(ROW_GROUP=4)
     whole = columns()
     ones = [{name: whole[name][i : i + 1] for name in whole} for i in range(6)]
     path = write_trace(tmp_path / "t.parquet", ones, INFO).path
@@ -390,9 +390,9 @@ def test_the_pyarrow_example_runs_and_finds_what_was_stored(capsys):
 
 
 @pytest.mark.usefixtures("example")
-@pytest.mark.parametrize("example", EXAMPLES[1:])
-def test_the_examples_of_pandas_polars_and_duckdb_run(example):
-    exec(example, {})
+@pytest.mark.parametrize("code", EXAMPLES[1:])
+def test_the_examples_of_pandas_polars_and_duckdb_run(code):
+    exec(code, {})
 
 
 def test_the_page_has_the_columns_in_their_order_with_their_types():

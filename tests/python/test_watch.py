@@ -15,15 +15,15 @@ import pytest
 from frames import Recorder
 
 from heapfit import _engine
-from heapfit.comparison.heap_map import map_of, subject_from_heap
+from heapfit.comparison.heap_map import map_live, map_of, subject_from_heap
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
-from heapfit.results.heap.live import live_map, live_page, serve_live
 from heapfit.results.html import render
+from heapfit.results.live import live_page, serve_live
 from heapfit.results.packed_map import pack_map
 from heapfit.trace.live import LiveHeap, LiveTotals
 from heapfit.trace.loaded import load_trace
@@ -104,21 +104,21 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
     heap, maps = LiveHeap(Plan("tlsf", {"alignment": 8})), []
-    assert "has begun" in render(live_page(heap))
+    assert "has begun" in render(live_page(None, "tlsf"))
 
     @contextmanager
     def listen(followed):
         yield
         heap.look(followed)
-        maps.append(live_map(heap))
+        maps.append(map_live(heap))
         with serve_live(heap, 0) as port:
             require_served(port)
 
     trace = record([str(program)], tmp_path / "t.parquet", listener=listen).trace
     shown = load_trace(trace)
-    region = maps[0]["heaps"][0]["own"]["region"]
+    region = maps[0].heaps[0].own.region
     assert region > 65536 > profile_trace(trace).u_max / 2, "it grew with the recording"
-    assert maps[0] == pack_map(
+    assert pack_map(maps[0]) == pack_map(
         map_of(
             shown, [subject_from_heap("tlsf", Heap("tlsf", heap.plan), shown, (region, heap.base))]
         )

@@ -80,9 +80,3 @@ def test_a_release_is_the_same_without_its_asserts(
         file.write_text(text)
     there = released if options == BUILDS[0] else objects_of(core, *options)
     assert objects_of(without, *options) == there
-
-
-def test_an_assert_that_is_evaluated_is_found(core: Path, released: dict[str, bytes]) -> None:
-    armed = objects_of(core, "-Os", "-DHFIT_ASSERT(s)=((s) ? (void)0 : __builtin_trap())")
-    same = {name for name in released if released[name] == armed[name]}
-    assert same == {"memories", "registry"}  # which have none

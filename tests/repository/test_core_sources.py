@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from grid import of_the_day
+
 HOSTED_NAMES = {
     "malloc", "calloc", "realloc", "abort", "exit", "assert", "errno",
     "printf", "fprintf", "sprintf", "snprintf", "puts",
@@ -247,7 +249,7 @@ def test_no_function_of_core_calls_itself(root: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "compiler", [("gcc", "-std=c11"), ("clang", "-std=c11"), ("g++", "-std=c++17")]
+    "compiler", of_the_day(3, [("gcc", "-std=c11"), ("clang", "-std=c11"), ("g++", "-std=c++17")])
 )
 def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str]) -> None:
     name, standard = compiler
@@ -263,7 +265,7 @@ def test_every_public_header_stands_alone(root: Path, compiler: tuple[str, str])
         subprocess.run(command, input=program, text=True, check=True)
 
 
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("compiler", of_the_day(2, ["gcc", "clang"]))
 def test_every_private_header_compiles_alone(root: Path, compiler: str) -> None:
     complaints = {name: complaints_alone(root, compiler, name) for name in private_headers(root)}
     assert {name: lines for name, lines in complaints.items() if lines} == {}

@@ -5,7 +5,7 @@ from datetime import date
 
 import pytest
 
-from grid import ALL
+from grid import ALL, of_the_day
 from harness.board import BOARDS, MICROBIT, Board
 from harness.cases import list_shipped
 from harness.contract import LARGE, SMALL, contract_image, run_contract, run_part
@@ -19,7 +19,7 @@ SHARE = 1 if ALL else 8  # one of so many plans a run, another each day
 PART = date.today().toordinal() % SHARE
 
 
-@pytest.mark.parametrize("board", BOARDS.values(), ids=lambda board: board.name)
+@pytest.mark.parametrize("board", of_the_day(2, BOARDS.values()), ids=lambda board: board.name)
 def test_every_allocator_keeps_the_contract(workbench: Workbench, board: Board) -> None:
     """Each board takes plans that others leave; bench/target.py runs all on each."""
     image = contract_image(workbench, board, Build("Os"), list_shipped(), LARGE)
@@ -33,7 +33,7 @@ def takes_shared(allocator: str) -> bool:
     return any(tunable.kind == "shared" for tunable in info.tunables)
 
 
-@pytest.mark.parametrize("allocator", list_shipped())
+@pytest.mark.parametrize("allocator", of_the_day(4, list_shipped()))
 def test_the_contract_holds_in_16_kilobytes_of_memory(workbench: Workbench, allocator: str) -> None:
     behind = ["tlsf"] if takes_shared(allocator) else []
     image = contract_image(workbench, MICROBIT, Build("Os"), [*behind, allocator], SMALL)

@@ -14,7 +14,6 @@ from harness.board import BOARDS
 from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit.generate import GenerateOptions, generate
-from heapfit.generate.images import Images
 from heapfit.plan.plan_file import load_plan
 
 HERE = Path(__file__).parent
@@ -33,7 +32,7 @@ def code(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("heaps")
     options = GenerateOptions(platforms=("gdb",))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("heapfit.generate.link_images", lambda *_: nullcontext(Images()))
+        patch.setattr("heapfit.generate.link_images", lambda *_: nullcontext({}))
         patch.setattr("heapfit.generate.call_bounds", lambda *_: None)
         for name, plan in HEAPS.items():
             (folder / "plan.toml").write_text(plan or PLAN)

@@ -12,6 +12,7 @@ import zlib
 
 import pytest
 
+from grid import of_the_day
 from harness.code_size import measure_shipped_size
 from harness.codes import plan_of_code
 from harness.image import plan_file_of
@@ -61,7 +62,9 @@ def link_standard(allocator: str) -> int | None:
 
 
 @pytest.mark.parametrize(
-    ("allocator", "tunable"), AMOUNTS, ids=lambda one: one if isinstance(one, str) else one.name
+    ("allocator", "tunable"),
+    of_the_day(4, AMOUNTS, ALL),
+    ids=lambda one: one if isinstance(one, str) else one.name,
 )
 def test_an_amount_is_the_same_code(allocator: str, tunable: _engine.Tunable) -> None:
     pools, first = plan_of_code(allocator).pools, link_standard(allocator)
@@ -71,7 +74,7 @@ def test_an_amount_is_the_same_code(allocator: str, tunable: _engine.Tunable) ->
         assert abs((size or 0) - (first or 0)) <= max(SAME_CODE[0], SAME_CODE[1] * (first or 0))
 
 
-@pytest.mark.parametrize("plan", PLANS, ids=lambda plan: plan.allocator)
+@pytest.mark.parametrize("plan", of_the_day(2, PLANS, ALL), ids=lambda plan: plan.allocator)
 def test_a_readme_has_what_the_screen_prints_and_a_compiler_here_agrees(tmp_path, plan) -> None:
     generate(plan_file_of(plan, 65_536), tmp_path / "heap", options=GenerateOptions(counts=True))
     page = (tmp_path / "heap/README.md").read_text()

@@ -2,9 +2,9 @@
 """The recorder's adapters: Debian's C libraries recorded on an emulated board; lwIP's compiled
 against Debian's headers, Zephyr's and ESP-IDF's against declarations of our own."""
 
+import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +19,7 @@ from heapfit.importers.external_tool import run
 from heapfit.importers.source_lines import places_in
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import Trace
+from program import run_heapfit
 
 FLAGS = ("-std=c11", "-Os", "-Wall", "-Wextra", "-Werror")
 REENTRANT = ("_malloc_r", "_calloc_r", "_realloc_r", "_memalign_r", "_free_r")
@@ -101,11 +102,12 @@ def test_a_librarys_heap_is_recorded_request_by_request(library: str, tmp_path: 
     }
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_a_leak_of_firmware_is_named_by_function_and_line(tmp_path: Path) -> None:
     emulate(libc_image(tmp_path, *LIBRARIES["newlib"], program="leak"))
-    words = ["-m", "heapfit", "fit", "heapfit.frames", "--program", "leak.elf"]
-    shown = run([sys.executable, *words], tmp_path)
-    told = " ".join(shown.split())
+    words = ("fit", "heapfit.frames", "--program", "leak.elf")
+    done = run_heapfit(*words, folder=tmp_path, environment=os.environ)
+    told = " ".join(done.stdout.split())
     assert "Growing: blocks born after the start-up gather and are held to the end." in told
     assert "held by blocks of cache, leak.c:35; no size lasts if that goes on." in told
 

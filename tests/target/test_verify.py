@@ -2,10 +2,10 @@
 """The closed loop, on the example's firmware: a second of it, which is 3,600 events."""
 
 import json
+import os
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,7 +18,7 @@ from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.trial import runs_from_file
+from heapfit.comparison.trial import replay_trace
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify import loop
@@ -29,6 +29,9 @@ from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
+from program import run_heapfit
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
 RECORDER = EXAMPLE.parents[1] / "recorder/target"
@@ -57,12 +60,13 @@ def verify(folder, region, *options, build="", status=0):
     else:
         (folder / "plan.toml").write_text(PLAN.format(region=region))
     made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
-    done = subprocess.run(
-        [sys.executable, "-m", "heapfit", "verify", "plan.toml", "--for", "freertos", "--json",
-         "--qemu", "build/firmware.elf", "--build", build or made, "--icount", "shift=6,sleep=off",
-         "-o", "verified", *options, "--", "{run}", "1"],
-        capture_output=True, text=True, check=False, cwd=folder,
-    )  # fmt: skip
+    done = run_heapfit(
+        *("verify", "plan.toml", "--for", "freertos", "--json", "--qemu", "build/firmware.elf"),
+        *("--build", build or made, "--icount", "shift=6,sleep=off", "-o", "verified"),
+        *(*options, "--", "{run}", "1"),
+        folder=folder,
+        environment=os.environ,
+    )
     assert done.returncode == status, done.stderr
     return done.stderr if status in (1, 2) else json.loads(done.stdout)
 
@@ -175,8 +179,8 @@ def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_
     assert first["now"] == in_today.most
     plan = load_plan(tmp_path / "plan.toml")
     run_1 = Trace.open(tmp_path / "verified/run-1.parquet")
-    assert runs_from_file(run_1, plan.plan, first["fitted"])
-    assert not runs_from_file(run_1, plan.plan, first["u_max"])
+    assert replay_trace(run_1, plan.plan, first["fitted"]).refusals == 0
+    assert replay_trace(run_1, plan.plan, first["u_max"]).refusals
 
 
 def test_the_heap_that_the_firmware_has_is_verified_like_a_plan(tmp_path):
@@ -236,7 +240,6 @@ def test_the_heap_of_today_is_not_compared_without_its_build(tmp_path):
     assert "--build-now needs {region}" in verify(tmp_path, 40_000, *given, status=2)
 
 
-@pytest.mark.usefixtures("unmeasured")
 @pytest.mark.parametrize(
     ("is_there", "end"), [(True, HeapfitError("no emulator")), (False, KeyboardInterrupt)]
 )

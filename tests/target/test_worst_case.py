@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from recordings import ALLOC, FREE, RESIZE, stored
 
+from grid import of_the_day
 from harness.board import BOARDS
 from harness.bound import BOUNDED, BoundedFunction, bound_functions, bound_lines
 from harness.image import link_image
@@ -42,7 +43,7 @@ MOST_ABOVE = {"tlsf": 16, "fixed_pool": 5, "budgeted": 20, "class_pools": 20}
 EVERYWHERE = [(board, opt) for opt in ("O2", "Os") for board in BOARDS]
 BUILDS = [
     (name, board, opt)
-    for name in PLANS
+    for name in of_the_day(2, PLANS, EVENTS > 8000)
     for board, opt in EVERYWHERE
     if EVENTS > 8000 or (board, opt) == EVERYWHERE[0] or (name, opt) == ("budgeted", "Os")
 ]

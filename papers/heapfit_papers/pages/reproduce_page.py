@@ -14,7 +14,7 @@ from heapfit.results.number_text import marked
 from heapfit.results.parts import Cell, Column, Fold, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
-from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_in_words
+from heapfit_papers.reproduce.finding import Finding, RowResult, Verdict, verdicts_in_words
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import Paper, load_published
 
@@ -39,9 +39,10 @@ def reproduce_page(results: Sequence[RowResult], laboratory: Laboratory) -> Docu
     for number, paper in load_published().papers.items():
         rows = [result for result in results if result.row.paper == number]
         if rows:
-            title = f"{paper.number} · {paper.short}"
             parts = [*_tell_paper(paper, rows, drawn.get(number, ()))]
-            sections.append(Section(f"paper-{paper.number}", title, parts, paper.short))
+            sections.append(
+                Section(f"paper-{number}", f"{number} · {paper.short}", parts, paper.short)
+            )
     return Document(
         command="reproduce",
         kind="the papers measured again",
@@ -61,9 +62,11 @@ def _tell_paper(
     yield Line(marked('<span class="source">{}</span>', paper.title))
     yield from map(Line, verdicts_in_words(rows)[1:])
     if figures:
-        parts: list[Part] = []
-        for one in figures:
-            parts += [Heading(one.title), replace(one.chart, caption=one.caption)]
+        parts = [
+            part
+            for one in figures
+            for part in (Heading(one.title), replace(one.chart, caption=one.caption))
+        ]
         yield Fold(f"{format_count(len(figures), 'figure')} drawn anew", parts, is_short)
     findings = [(result, one) for result in rows for one in result.findings]
     table = Table(_COLUMNS, findings, look="cards claims")
@@ -91,9 +94,8 @@ def _tell_found(result: RowResult, finding: Finding) -> Cell:
     return Cell(finding.ours, tuple(filter(None, (finding.why, assumed))))
 
 
-def _mark_verdict(finding: Finding) -> Cell:
-    tone = finding.verdict.name.lower().replace("no_evidence", "unknown")
-    return Cell("", mark=finding.verdict, tone=tone)
+def _mark_verdict(verdict: Verdict) -> Cell:
+    return Cell("", mark=verdict, tone=verdict.name.lower().replace("no_evidence", "unknown"))
 
 
 _COLUMNS: tuple[Column[tuple[RowResult, Finding]], ...] = (
@@ -101,5 +103,5 @@ _COLUMNS: tuple[Column[tuple[RowResult, Finding]], ...] = (
     Column(page="published", shown=lambda one: _tell_published(one[1])),
     Column(page="found", shown=lambda one: _tell_found(*one)),
     Column(page="kind", shown=lambda one: one[1].figure.kind),
-    Column(page="verdict", shown=lambda one: _mark_verdict(one[1])),
+    Column(page="verdict", shown=lambda one: _mark_verdict(one[1].verdict)),
 )

@@ -6,7 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from heapfit.results.chart import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, Trace, level
+from heapfit.results.chart import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, level
+from heapfit_papers.pages.parts import draw_bars, draw_curve, panel_axis
 from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
 
 BINS = 40  # of the histogram of requests
@@ -21,13 +22,8 @@ def request_chart(identity: str, spec: SlotbufSpec, drawn: Sequence[int]) -> Cha
     for size in drawn:
         counts[min(int((size - spec.least) / width), BINS - 1)] += 1
     middles = [spec.least + (i + 0.5) * width for i in range(BINS)]
-    bars = {
-        "type": "bar",
-        "name": "drawn",
-        "x": middles,
-        "y": counts,
+    bars = draw_bars("drawn", middles, counts, ACCENT) | {
         "width": width * 0.9,
-        "marker": _flat(ACCENT),
         "hovertemplate": "about %{x:.0f} B: %{y:,d} requests<extra></extra>",
     }
     law = {
@@ -59,12 +55,8 @@ def free_chart(identity: str, run: Slotbuf) -> Chart:
     """How many free blocks there are of each size, the very big ones left out."""
     shown = [(size, count) for size, count in run.distribution() if size <= MOST_SHOWN]
     counts = [count for _, count in shown]
-    bars = {
-        "type": "bar",
-        "x": [size for size, _ in shown],
-        "y": counts,
+    bars = draw_bars("", [size for size, _ in shown], counts, ACCENT) | {
         "width": run.spec.plan.alignment * 0.9,
-        "marker": _flat(ACCENT),
         "hovertemplate": "%{x:,d} B: %{y:,d} free blocks<extra></extra>",
     }
     return Chart(
@@ -85,9 +77,11 @@ def count_large_blocks(run: Slotbuf) -> tuple[int, int]:
 
 def course_chart(series: SlotbufSeries) -> Chart:
     """Free blocks and free bytes over the run."""
+    plain = {"mode": "lines", "hovertemplate": "%{y:,d}"}
+    blocks = draw_curve("free blocks", series.loops, series.free_blocks, ACCENT)
     curves = [
-        _curve("free blocks", series.loops, series.free_blocks, ACCENT) | {"yaxis": "y"},
-        _curve("free bytes", series.loops, series.free_bytes, SECOND) | {"yaxis": "y2"},
+        blocks | plain | {"yaxis": "y"},
+        draw_curve("free bytes", series.loops, series.free_bytes, SECOND) | plain | {"yaxis": "y2"},
     ]
     return Chart(
         identity="chart-course",
@@ -95,8 +89,8 @@ def course_chart(series: SlotbufSeries) -> Chart:
         data=curves,
         layout={
             "xaxis": {"title": {"text": "loop"}, "type": "log", "dtick": 1},
-            "yaxis": _panel("free blocks", [0.56, 1.0]),
-            "yaxis2": _panel("free bytes", [0.0, 0.44]),
+            "yaxis": panel_axis("free blocks", [0.56, 1.0]) | {"hoverformat": ",d"},
+            "yaxis2": panel_axis("free bytes", [0.0, 0.44]) | {"hoverformat": ",d"},
         },
         height=420,
     )
@@ -133,18 +127,6 @@ def end_chart(runs: Mapping[int, Sequence[Slotbuf]]) -> Chart:
     )
 
 
-def _curve(name: str, x: Sequence[int], y: Sequence[int], colour: str) -> Trace:
-    return {
-        "type": "scatter",
-        "mode": "lines",
-        "name": name,
-        "x": list(x),
-        "y": list(y),
-        "line": {"color": colour, "width": 1.6},
-        "hovertemplate": "%{y:,d}",
-    }
-
-
 def _histogram_layout(x: str, y: str, highest: int) -> Layout:
     ticks = {"dtick": 1} if highest <= MOST_SINGLE_TICKS else {}
     return {
@@ -152,17 +134,3 @@ def _histogram_layout(x: str, y: str, highest: int) -> Layout:
         "xaxis": {"title": {"text": x}, "rangemode": "tozero"},
         "yaxis": {"title": {"text": y}, "rangemode": "tozero", "tickformat": ",d", **ticks},
     }
-
-
-def _panel(title: str, domain: list[float]) -> Layout:
-    return {
-        "title": {"text": title},
-        "domain": domain,
-        "rangemode": "tozero",
-        "tickformat": "~s",
-        "hoverformat": ",d",
-    }
-
-
-def _flat(colour: str) -> Layout:
-    return {"color": colour, "line": {"width": 0}}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -48,22 +47,6 @@ SAMPLES = 10_000  # sizes of figure 1
 
 
 _DRAWN = SlotbufSpec(1, 1, report_version(1))  # whose sizes figure 1 shows
-
-
-@dataclass(frozen=True, slots=True)
-class FreeLists:
-    """Sizes on the free list, in its order."""
-
-    before: Sequence[int]
-    after: Sequence[int]
-
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """A run, and what its dist.dat says: (size, count)."""
-
-    run: Slotbuf
-    listed: Sequence[tuple[int, int]]
 
 
 def report_runs(laboratory: Laboratory) -> ReportRuns:
@@ -114,35 +97,35 @@ def size_law(sizes: NDArray[np.uint64]) -> list[Finding]:
     return [holds("000-2", "law", off < 0.15 and int(counts.sum()) == SAMPLES, facts)]
 
 
-def free_lists(_: Laboratory) -> FreeLists:
+def free_lists(_: Laboratory) -> dict[str, list[int]]:
     """Free lists of version 1 with two slots of 8 B, before anything and after the first pree."""
     workload = _engine.SlotWorkload(2, 8, 8, 1)
     buffer = _engine.SlotBuffer(report_version(1).engine(), REPORT_REGION, workload)
     whole = buffer.free_sizes().tolist()
     while buffer.counts.free.calls == 0:
         buffer.run(1)
-    return FreeLists(whole, buffer.free_sizes().tolist())
+    return {"before": whole, "after": buffer.free_sizes().tolist()}
 
 
-def judge_free_list(lists: FreeLists) -> list[Finding]:
+def judge_free_list(lists: Mapping[str, Sequence[int]]) -> list[Finding]:
     """Row 3: the block freed last is in front of the list of version 1."""
-    whole, after = len(lists.before), lists.after
+    whole, after = len(lists["before"]), lists["after"]
     facts = f"{whole} free block at first; after one pree {len(after)}, the freed one in front"
     return [holds("000-3", "outputs", whole == 1 and after[0] == 8, facts)]
 
 
-def short_run(_: Laboratory) -> Outputs:
-    """A run of version 1, with its dist.dat read back."""
+def short_run(_: Laboratory) -> tuple[Slotbuf, list[tuple[int, int]]]:
+    """A run of version 1, with its dist.dat read back: (size, count)."""
     run = run_slotbuf(SlotbufSpec(50, 1000, report_version(1)))
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         path = Path(folder) / "dist.dat"
         write_distribution(path, run)
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()[1:]]
-    return Outputs(run, [(int(size), int(count)) for size, count in lines])
+    return run, [(int(size), int(count)) for size, count in lines]
 
 
-def four_outputs(outputs: Outputs) -> list[Finding]:
-    run, listed = outputs.run, outputs.listed
+def four_outputs(outputs: tuple[Slotbuf, list[tuple[int, int]]]) -> list[Finding]:
+    run, listed = outputs
     calls = run.counts.alloc.calls + run.counts.free.calls
     agree = (
         calls == run.counts.loops

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, pstdev
+from typing import TypeAlias
 
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
@@ -40,6 +41,9 @@ POOLS = "class_pools"
 STACK = "class_pools:search=1"  # a free block in one step; the paper traverses the pool
 _PACKETS = 1000  # in the queue
 _SMALL_TRACES = 6
+_Times: TypeAlias = tuple[
+    Sequence[Mapping[str, "Cost"]], Mapping[int, Mapping[str, CallInstructions]]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +54,6 @@ class Cost:
     footprint: int  # R_safe
     accesses: float  # metadata words per operation
     energy: float  # over that of the pools
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """The paper's Linux allocator as its text has it, on one trace. Bytes."""
-
-    requested: int
-    footprint: int
 
 
 def costs_of(seed: int) -> dict[str, Cost]:
@@ -74,10 +70,10 @@ def measure_uniform_sizes(seed: int) -> dict[str, Cost]:
         return _costs_on(load_trace(generate_workload(spec, Path(folder) / "queue.parquet")))
 
 
-def measure_described(seed: int) -> Described:
-    """The same queue on the allocator that splits and coalesces."""
+def measure_described(seed: int) -> dict[str, int]:
+    """The same queue on the allocator that splits and coalesces, as the text has it. Bytes."""
     sizes = queue_sizes(seed, _PACKETS)
-    return Described(int(sizes.sum()), measure_footprint(sizes.tolist()))
+    return {"requested": int(sizes.sum()), "footprint": measure_footprint(sizes.tolist())}
 
 
 def costs(laboratory: Laboratory) -> list[dict[str, Cost]]:
@@ -90,23 +86,7 @@ class Models:
     """The paper's Linux allocator: whole blocks, and as the text has it."""
 
     fitted: Sequence[Mapping[str, Cost]]
-    described: Sequence[Described]
-
-
-@dataclass(frozen=True, slots=True)
-class Mixes:
-    """Costs on the fitted mix, and on other sizes alike."""
-
-    fitted: Sequence[Mapping[str, Cost]]
-    alike: Sequence[Mapping[str, Cost]]
-
-
-@dataclass(frozen=True, slots=True)
-class Times:
-    """What stands for time."""
-
-    costs: Sequence[Mapping[str, Cost]]
-    instructions: Mapping[int, Mapping[str, CallInstructions]]  # by trace
+    described: Sequence[Mapping[str, int]]
 
 
 def models(laboratory: Laboratory) -> Models:
@@ -114,13 +94,15 @@ def models(laboratory: Laboratory) -> Models:
     return Models(laboratory.measure_once(costs), described)
 
 
-def both_mixes(laboratory: Laboratory) -> Mixes:
+def both_mixes(laboratory: Laboratory) -> dict[str, Sequence[Mapping[str, Cost]]]:
+    """Costs on the fitted mix, and on other sizes alike."""
     alike = laboratory.map("other sizes alike", measure_uniform_sizes, _seeds(laboratory))
-    return Mixes(laboratory.measure_once(costs), alike)
+    return {"fitted": laboratory.measure_once(costs), "alike": alike}
 
 
-def times(laboratory: Laboratory) -> Times:
-    return Times(laboratory.measure_once(costs), queue_instructions())
+def times(laboratory: Laboratory) -> _Times:
+    """What stands for time: costs, and instructions by trace."""
+    return laboratory.measure_once(costs), queue_instructions()
 
 
 def mean_cost(some: Sequence[Mapping[str, Cost]], name: str) -> Cost:
@@ -141,7 +123,7 @@ def compare_to_requested(some: Sequence[Mapping[str, Cost]], name: str) -> float
 
 def linux_model(measured: Models) -> list[Finding]:
     model, lea = (compare_to_requested(measured.fitted, name) for name in (MODEL, "lea"))
-    described = mean(one.footprint / one.requested for one in measured.described) - 1
+    described = mean(one["footprint"] / one["requested"] for one in measured.described) - 1
     return [
         near(
             "001-10",
@@ -161,13 +143,14 @@ def linux_model(measured: Models) -> list[Finding]:
     ]
 
 
-def execution_time(measured: Times) -> list[Finding]:
+def execution_time(measured: _Times) -> list[Finding]:
     """Row 11: time is not ours to give; accesses and instructions are what it depends on."""
-    saved = [1 - one[POOLS].accesses / one["lea"].accesses for one in measured.costs]
-    stack = mean(1 - one[STACK].accesses / one["lea"].accesses for one in measured.costs)
+    fitted, instructions = measured
+    saved = [1 - one[POOLS].accesses / one["lea"].accesses for one in fitted]
+    stack = mean(1 - one[STACK].accesses / one["lea"].accesses for one in fitted)
     facts = f"{mean(saved):.0%} fewer accesses than lea; {stack:.0%} with a stack of free blocks"
     each = {
-        name: mean(one[name].each for one in measured.instructions.values())
+        name: mean(one[name].each for one in instructions.values())
         for name in (POOLS, STACK, "best_fit", "tlsf")
     }
     counted = (
@@ -180,7 +163,7 @@ def execution_time(measured: Times) -> list[Finding]:
         "emulated Cortex-M4, where best_fit stands for Lea's allocator, which no board is built "
         "with."
     )
-    best = max(1 - one[POOLS].each / one["best_fit"].each for one in measured.instructions.values())
+    best = max(1 - one[POOLS].each / one["best_fit"].each for one in instructions.values())
     return [
         unknown("001-11", "mean", why, f"{facts}; {counted}"),
         unknown(
@@ -193,17 +176,17 @@ def execution_time(measured: Times) -> list[Finding]:
     ]
 
 
-def footprints(measured: Mixes) -> list[Finding]:
-    fitted = measured.fitted
+def footprints(measured: Mapping[str, Sequence[Mapping[str, Cost]]]) -> list[Finding]:
+    fitted = measured["fitted"]
     pools, model = mean_cost(fitted, POOLS), mean_cost(fitted, MODEL)
     requested, ours, linux = (
         figure("001-12", name).number for name in ("requested", "footprint", "linux")
     )
     against_lea = mean(one[POOLS].footprint / one["lea"].footprint for one in fitted) - 1
-    alike = (
-        f"With other sizes alike {compare_to_requested(measured.alike, POOLS):+.1%} and, for whole "
+    pools_alike, model_alike = (
+        compare_to_requested(measured["alike"], name) for name in (POOLS, MODEL)
     )
-    alike += f"blocks, {compare_to_requested(measured.alike, MODEL):+.1%}."
+    alike = f"With other sizes alike {pools_alike:+.1%} and, for whole blocks, {model_alike:+.1%}."
     saved = mean(1 - one[POOLS].footprint / one[MODEL].footprint for one in fitted)
     return [
         near("001-12", "arithmetic", (ours / requested - 1, linux / requested - 1)),
@@ -274,23 +257,19 @@ def object_code(weighed: code_sizes.Weighed) -> list[Finding]:
     return [near("001-16", "code", size / 1024, why, f"{size:,} B ({code_sizes.HOW})")]
 
 
-@dataclass(frozen=True, slots=True)
-class Delegated:
+def measure_delegation(_: Laboratory) -> dict[str, int]:
     """Refusals of requests of 40 B and of 4000 B, which is beyond every pool."""
-
-    alone: int
-    beside: int  # a shared allocator
-
-
-def measure_delegation(_: Laboratory) -> Delegated:
     alone = Plan(POOLS, pools=(Pool(40, 4, True),))
     beside = Plan(POOLS, pools=(Pool(40, 4, True),), shared=Plan("tlsf"))
-    return Delegated(*(refusals(plan, [40, 4000], 1 << 14) for plan in (alone, beside)))
+    plans = {"alone": alone, "beside": beside}  # a shared allocator
+    return {name: refusals(plan, [40, 4000], 1 << 14) for name, plan in plans.items()}
 
 
-def delegation(refused: Delegated) -> list[Finding]:
-    facts = f"of 40 and 4000 B, pools alone refuse {refused.alone}, with TLSF {refused.beside}"
-    return [holds("001-17", "rest", refused == Delegated(1, 0), facts)]
+def delegation(refused: Mapping[str, int]) -> list[Finding]:
+    facts = (
+        f"of 40 and 4000 B, pools alone refuse {refused['alone']}, with TLSF {refused['beside']}"
+    )
+    return [holds("001-17", "rest", refused == {"alone": 1, "beside": 0}, facts)]
 
 
 _FITTED = "The mix was fitted to it."

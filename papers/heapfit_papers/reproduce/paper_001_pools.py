@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -120,27 +120,22 @@ def selection(sizes: Sequence[int]) -> list[Finding]:
     return [near("001-4", "sizes", tuple(float(size) for size in sizes))]
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """How many requests pools refuse."""
-
-    of_two_small: int  # 100 B twice, by one block of 1024 B
-    of_one_large: int  # 1000 B, by 16 blocks of 64 B
-
-
-def count_refusals(_: Laboratory) -> Refused:
+def count_refusals(_: Laboratory) -> dict[str, int]:
     """Counts refusals of blocks that would have to be cut for two requests, or joined for one."""
     large = Plan("class_pools", pools=(Pool(1024, 1, False),))
     small = Plan("class_pools", pools=(Pool(64, 16, False),))
-    return Refused(refusals(large, [100, 100]), refusals(small, [1000], 1 << 14))
+    return {
+        "of_two_small": refusals(large, [100, 100]),
+        "of_one_large": refusals(small, [1000], 1 << 14),
+    }
 
 
-def neither_split_nor_joined(refused: Refused) -> list[Finding]:
+def neither_split_nor_joined(refused: Mapping[str, int]) -> list[Finding]:
     facts = (
-        f"a block of 1024 B serves {2 - refused.of_two_small} of two requests of 100 B; 16 blocks "
-        f"of 64 B serve {1 - refused.of_one_large} of one of 1000 B"
+        f"a block of 1024 B serves {2 - refused['of_two_small']} of two requests of 100 B; "
+        f"16 blocks of 64 B serve {1 - refused['of_one_large']} of one of 1000 B"
     )
-    is_so = refused.of_two_small == 1 and refused.of_one_large == 1
+    is_so = set(refused.values()) == {1}
     return [holds("001-5", "reused", is_so, facts)]
 
 
@@ -200,25 +195,18 @@ def example(calls: Example) -> list[Finding]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Calls of one queue."""
-
-    allocations: int
-    frees: int
-
-
-def queue_calls(_: Laboratory) -> Calls:
+def queue_calls(_: Laboratory) -> dict[str, int]:
     """Counts the calls of a queue that is filled and emptied."""
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         trace = write_queue(Path(folder) / "q.parquet", queue_sizes(1))
         ops = np.concatenate([columns["op"] for columns in trace.batches(("op",))])
-    return Calls(int((ops == 0).sum()), int((ops == 4).sum()))
+    return {"allocations": int((ops == 0).sum()), "frees": int((ops == 4).sum())}
 
 
-def queue(calls: Calls) -> list[Finding]:
-    both = float(calls.allocations if calls.allocations == calls.frees else 0)
-    facts = f"{calls.allocations:,} and {calls.frees:,}"
+def queue(calls: Mapping[str, int]) -> list[Finding]:
+    allocations, frees = calls["allocations"], calls["frees"]
+    both = float(allocations if allocations == frees else 0)
+    facts = f"{allocations:,} and {frees:,}"
     return [near("001-9", "calls", both, facts=facts)]
 
 

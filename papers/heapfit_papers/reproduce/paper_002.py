@@ -9,7 +9,6 @@ lie together, taken first fit, stand beside, and where they fail a statement the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -50,14 +49,6 @@ def curves_of(figure_name: str) -> Callable[[Laboratory], Curves]:
     return lambda laboratory: laboratory.measure_once(experiments)[figure_name].curves()
 
 
-@dataclass(frozen=True, slots=True)
-class Pools:
-    """Bytes of figure 5's two pools."""
-
-    capacity: Mapping[str, int]  # by scheme
-    region: Mapping[str, int]  # overhead included
-
-
 def two_roads(study: Study) -> list[Finding]:
     """Row 1: every simulated figure that mathematics knows too."""
     inside = total = 0
@@ -73,23 +64,25 @@ def two_roads(study: Study) -> list[Finding]:
     return [holds("002-1", "method", inside >= _SURE * total, facts, why)]
 
 
-def pools(_: Laboratory) -> Pools:
+def pools(_: Laboratory) -> dict[str, dict[str, int]]:
+    """Bytes of figure 5's two pools, by scheme; the region's include overhead."""
     schemes = scenario_of("figure-5").points[0].schemes
-    return Pools(
-        {one.name: one.capacity() for one in schemes}, {one.name: one.region for one in schemes}
-    )
+    return {
+        "capacity": {one.name: one.capacity() for one in schemes},
+        "region": {one.name: one.region for one in schemes},
+    }
 
 
-def judge_fixed_bytes(measured: Pools) -> list[Finding]:
-    return [near("002-2", "bytes", float(measured.capacity[FIXED]))]
+def judge_fixed_bytes(measured: Mapping[str, Mapping[str, int]]) -> list[Finding]:
+    return [near("002-2", "bytes", float(measured["capacity"][FIXED]))]
 
 
-def variable_bytes(measured: Pools) -> list[Finding]:
-    return [near("002-3", "bytes", float(measured.capacity[CHAINED]))]
+def variable_bytes(measured: Mapping[str, Mapping[str, int]]) -> list[Finding]:
+    return [near("002-3", "bytes", float(measured["capacity"][CHAINED]))]
 
 
-def equal_memory(measured: Pools) -> list[Finding]:
-    fixed, variable = measured.region[FIXED], measured.region[CHAINED]
+def equal_memory(measured: Mapping[str, Mapping[str, int]]) -> list[Finding]:
+    fixed, variable = measured["region"][FIXED], measured["region"][CHAINED]
     why = "36 B a partition and 16 B a buffer were chosen so."
     is_so = abs(fixed / variable - 1) < 0.01
     return [holds("002-4", "difference", is_so, f"{fixed:,} and {variable:,} B", why)]
@@ -162,22 +155,13 @@ def figure_7(experiment: Curves) -> list[Finding]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionSizes:
+def partition_sizes(laboratory: Laboratory) -> list[Curves]:
     """Figure 8's two configurations."""
-
-    same_total: Curves
-    same_number: Curves
+    return [curves_of(f"figure-8-same-{what}")(laboratory) for what in ("total", "number")]
 
 
-def partition_sizes(laboratory: Laboratory) -> PartitionSizes:
-    return PartitionSizes(
-        *(curves_of(f"figure-8-same-{what}")(laboratory) for what in ("total", "number"))
-    )
-
-
-def figure_8(found: PartitionSizes) -> list[Finding]:
-    total, number = found.same_total, found.same_number
+def figure_8(found: Sequence[Curves]) -> list[Finding]:
+    total, number = found
     return [_smaller(total), _drop(total), _judge_monotony(number)]
 
 

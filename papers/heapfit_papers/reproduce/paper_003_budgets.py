@@ -55,62 +55,54 @@ _INFEASIBLE = 10**9  # combinations: a quarter of an hour at a million a second
 _IGNORED = 0.01  # of R; a ninth of the least saving that the paper reports
 
 
-@dataclass(frozen=True, slots=True)
-class Dedicated:
-    """What a heap of two buckets, 528 and 1040 B, does."""
+def two_buckets(_: Laboratory) -> dict[str, int]:
+    """What a heap of two buckets, 528 and 1040 B, does.
 
-    lost: int  # bytes inside both blocks when both are live
-    refused_alone: int  # of a second block of 528 B beside a free one of 1040 B
-    refused_shared: int  # likewise with TLSF behind
-
-
-def two_buckets(_: Laboratory) -> Dedicated:
+    Bytes lost inside both blocks when both are live; refusals of a second block of 528 B beside a
+    free one of 1040 B, alone and with TLSF behind.
+    """
     alone = Plan("budgeted", pools=_PAIR)
     shared = Plan("budgeted", pools=_PAIR, shared=Plan("tlsf"))
     replay = _engine.Replay(alone.engine(), alone.engine().smallest_region)
     replay.feed(events_of([528, 1040]))
-    return Dedicated(
-        replay.result().internal_peak,
-        refusals(alone, [528, 528, 1040]),
-        refusals(shared, [528, 528, 1040], _REGION),
-    )
+    return {
+        "lost": replay.result().internal_peak,
+        "refused_alone": refusals(alone, [528, 528, 1040]),
+        "refused_shared": refusals(shared, [528, 528, 1040], _REGION),
+    }
 
 
-def judge_dedication(found: Dedicated) -> list[Finding]:
+def judge_dedication(found: Mapping[str, int]) -> list[Finding]:
     """Row 1: the bytes that dedicated blocks lose, and where a request without one goes."""
     facts = (
         "of a second block of 528 B beside a free one of 1040 B, buckets alone refuse "
-        f"{found.refused_alone}; with TLSF behind them {found.refused_shared}"
+        f"{found['refused_alone']}; with TLSF behind them {found['refused_shared']}"
     )
-    is_so = (found.refused_alone, found.refused_shared) == (1, 0)
+    is_so = (found["refused_alone"], found["refused_shared"]) == (1, 0)
     return [
-        near("003-1", "dedicated", float(found.lost)),
+        near("003-1", "dedicated", float(found["lost"])),
         holds("003-1", "miss", is_so, facts),
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class Freed:
-    """What two buckets refuse after frees."""
+def measure_freed_blocks(_: Laboratory) -> dict[str, int]:
+    """What two buckets refuse: of both sizes again, both blocks freed; of 1040 B, 528 B freed.
 
-    own: int  # of both sizes again, both blocks freed
-    other: int  # of 1040 B, the block of 528 B freed
-
-
-def measure_freed_blocks(_: Laboratory) -> Freed:
-    """No heap behind, so that a block can come from its own stack only."""
+    No heap is behind, so that a block can come from its own stack only.
+    """
     plan = Plan("budgeted", pools=_PAIR)
-    return Freed(
-        refusals(plan, [528, 1040, -0, -1, 528, 1040]), refusals(plan, [528, 1040, -0, 1040])
-    )
+    return {
+        "own": refusals(plan, [528, 1040, -0, -1, 528, 1040]),
+        "other": refusals(plan, [528, 1040, -0, 1040]),
+    }
 
 
-def free_by_range(found: Freed) -> list[Finding]:
+def free_by_range(found: Mapping[str, int]) -> list[Finding]:
     facts = (
-        f"of both blocks freed and asked for again, {found.own} are refused; of 1040 B after a "
-        f"free of 528 B, {found.other}"
+        f"of both blocks freed and asked for again, {found['own']} are refused; of 1040 B after a "
+        f"free of 528 B, {found['other']}"
     )
-    return [holds("003-2", "pointer", (found.own, found.other) == (0, 1), facts)]
+    return [holds("003-2", "pointer", (found["own"], found["other"]) == (0, 1), facts)]
 
 
 def measure_growing(laboratory: Laboratory) -> list[Obtained]:
@@ -235,31 +227,32 @@ def _fragmentation_falls(fractions: Sequence[Fractions]) -> Finding:
     return holds("003-5", "fragmentation", is_so, f"R over U_max is above it by {shown}", why)
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
-    """U(t) of three sizes with two budgets for the largest. Bytes and blocks."""
+def example_budgets(_: Laboratory) -> dict[str, int]:
+    """U(t) of three sizes with two budgets for the largest. Bytes and blocks.
 
-    u_max: int
-    at_peak: int  # N_1 as at the peak
-    raised: int  # U^B_max with it
-    smaller: int  # N_1 that the greedy algorithm finds
-    kept: int  # U^B_max with that
-
-
-def example_budgets(_: Laboratory) -> Example:
+    N_1 as at the peak, with U^B_max; and N_1 that the greedy algorithm finds, with that.
+    """
     walk = example_walk()
     at_peak = int(walk.live[int(walk.used.argmax())][0])
     smaller = walk.greedy()[0]
     raised, kept = (int(walk.compute_used([n, 0, 0]).max()) for n in (at_peak, smaller))
-    return Example(walk.u_max, at_peak, raised, smaller, kept)
+    return {
+        "u_max": walk.u_max,
+        "at_peak": at_peak,
+        "raised": raised,
+        "smaller": smaller,
+        "kept": kept,
+    }
 
 
-def example(found: Example) -> list[Finding]:
+def example(found: Mapping[str, int]) -> list[Finding]:
     facts = (
-        f"U_max {found.u_max} B; N_1 = {found.at_peak} makes U^B_max {found.raised} B, "
-        f"N_1 = {found.smaller} makes it {found.kept} B"
+        f"U_max {found['u_max']} B; N_1 = {found['at_peak']} makes U^B_max {found['raised']} B, "
+        f"N_1 = {found['smaller']} makes it {found['kept']} B"
     )
-    is_so = found.raised > found.u_max == found.kept and 0 < found.smaller < found.at_peak
+    is_so = found["raised"] > found["u_max"] == found["kept"] and (
+        0 < found["smaller"] < found["at_peak"]
+    )
     return [holds("003-6", "example", is_so, facts)]
 
 
@@ -281,8 +274,8 @@ def greedy_runs(laboratory: Laboratory) -> Greedy:
     }
     return Greedy(
         [(walk.greedy(), greedy_by_the_equations(walk)) for walk in walks],
-        {n: one.running for n, one in counted.items()},
-        {n: one.literal for n, one in counted.items()},
+        {n: running for n, (running, _) in counted.items()},
+        {n: literal for n, (_, literal) in counted.items()},
     )
 
 

@@ -100,20 +100,14 @@ def greedy_by_the_equations(walk: Walked) -> list[int]:
     return budgets
 
 
-@dataclass(frozen=True, slots=True)
-class CountedGreedy:
-    """Budgets by equations 17 and 18, and the steps that two ways to add them up take."""
+def count_greedy_steps(walk: Walked) -> tuple[int, int]:
+    """Counts the steps of finding `greedy_by_the_equations`, in plain loops.
 
-    budgets: list[int]
-    running: int  # a step: M_i(t) at one moment, from a sum that is kept, and that sum raised
-    literal: int  # a step: one other size added up for M_i(t), as figure 4 has it
-
-
-def count_greedy_steps(walk: Walked) -> CountedGreedy:
-    """Finds the budgets of `greedy_by_the_equations` in plain loops whose turns are counted."""
+    Once a step is M_i(t) at one moment, from a sum that is kept, and that sum raised; once it is
+    another size added up for M_i(t), as figure 4 has it.
+    """
     sizes, live, peaks = walk.sizes.tolist(), walk.live.tolist(), walk.peaks.tolist()
     used = walk.used.tolist()  # U(t), then U^B(t) with the budgets found so far
-    budgets: list[int] = []
     running = literal = 0
     for i, size in enumerate(sizes):
         least = walk.u_max
@@ -126,5 +120,4 @@ def count_greedy_steps(walk: Walked) -> CountedGreedy:
             sum_of_all + size * max(budget - at[i], 0)
             for at, sum_of_all in zip(live, used, strict=True)
         ]
-        budgets.append(budget)
-    return CountedGreedy(budgets, running, literal)
+    return running, literal

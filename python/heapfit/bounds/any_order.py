@@ -108,7 +108,7 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase | N
 
     None where no plan of this alignment has one.
     """
-    provable = _list_provable(info, trace)
+    provable = list(_find_provable(info, trace))
     if not provable:
         return None
     plan, holes = next((one for one in provable if one[1].is_by_address), provable[0])
@@ -125,29 +125,22 @@ def _bound_by_holes(info: _engine.AllocatorInfo, trace: _Trace) -> WorstCase | N
     return WorstCase(name, size, why, _ANY)
 
 
-def _list_provable(
+def _find_provable(
     info: _engine.AllocatorInfo, trace: _Trace
-) -> list[tuple[_engine.Plan, _engine.Holes]]:
-    """The plans that have a bound, and their chunks; the standard plan first."""
-    plans = _valid_plans(_plans_by_one_choice(info, trace.alignment))
-    return [(plan, holes) for plan in plans if (holes := plan.holes(trace.profile.u_max))]
-
-
-def _valid_plans(plans: Iterator[Plan]) -> Iterator[_engine.Plan]:
-    """The plans that there are: some values of a tunable exclude some alignments."""
-    for plan in plans:
+) -> Iterator[tuple[_engine.Plan, _engine.Holes]]:
+    """The plans that have a bound, and their chunks: the standard one, then those with another
+    value of one tunable that chooses; some values exclude some alignments."""
+    choices = [
+        {tunable.name: value}
+        for tunable in info.tunables
+        if tunable.kind == "scalar" and tunable.effect == "choice"
+        for value in range(tunable.lowest, min(tunable.highest, _MOST_CHOICES) + 1)
+    ]
+    for choice in [{}, *choices]:
         with suppress(HeapfitError):
-            yield plan.engine()
-
-
-def _plans_by_one_choice(info: _engine.AllocatorInfo, alignment: int) -> Iterator[Plan]:
-    """The standard plan, then those with another value of one tunable that chooses."""
-    standard = {"alignment": alignment}
-    yield Plan(info.name, standard)
-    for tunable in info.tunables:
-        if tunable.kind == "scalar" and tunable.effect == "choice":
-            for value in range(tunable.lowest, min(tunable.highest, _MOST_CHOICES) + 1):
-                yield Plan(info.name, {**standard, tunable.name: value})
+            plan = Plan(info.name, {"alignment": trace.alignment, **choice}).engine()
+            if holes := plan.holes(trace.profile.u_max):
+                yield plan, holes
 
 
 def _powers_of_two(sizes: Ints) -> Ints:

@@ -6,8 +6,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,14 +34,12 @@ class Placement:
 
     def save(self, path: Path) -> None:
         """Writes the form that the file's ending names, CSV by default."""
-        if path.suffix == ".tflite":
-            content = self._model()
-        elif path.suffix == ".h":
-            content = "\n".join(self._header(path.stem)).encode()
-        elif path.suffix == ".json":
-            content = (json.dumps(self._table().to_pylist(), indent=0) + "\n").encode()
-        else:
-            content = self._csv()
+        forms: dict[str, Callable[[], bytes]] = {
+            ".tflite": self._model,
+            ".h": partial(self._header, path.stem),
+            ".json": self._json,
+        }
+        content = forms.get(path.suffix, self._csv)()
         with stage_file(path) as staging:
             staging.write_bytes(content)
 
@@ -48,14 +47,15 @@ class Placement:
         """Times are events; a tensor's id is its number in the model."""
         tensors = find_tensors(self.source)
         ids = [one.number for one in tensors] or np.arange(len(self.lifetimes))
-        columns = {
-            "id": ids,
-            "lower": self.lifetimes.starts,
-            "upper": self.lifetimes.ends,
-            "size": self.lifetimes.sizes,
-            "offset": self.offsets,
-        }
-        return pa.table(columns)
+        return pa.table(
+            {
+                "id": ids,
+                "lower": self.lifetimes.starts,
+                "upper": self.lifetimes.ends,
+                "size": self.lifetimes.sizes,
+                "offset": self.offsets,
+            }
+        )
 
     def _csv(self) -> bytes:
         table, file = self._table(), io.BytesIO()
@@ -75,13 +75,21 @@ class Placement:
             places = zip(numbers, self.offsets.tolist(), strict=True)
             return add_offline_plan(content, dict(places))
 
-    def _header(self, name: str) -> Iterator[str]:
+    def _json(self) -> bytes:
+        return (json.dumps(self._table().to_pylist(), indent=0) + "\n").encode()
+
+    def _header(self, name: str) -> bytes:
         """C: the bytes in use, and the offset of each id."""
         prefix = re.sub(r"\W|^(?=\d)", "_", name)
-        yield f"/* {self.source.name}: where each buffer lies. Made by heapfit. */"
-        yield f"#ifndef {prefix.upper()}_H\n#define {prefix.upper()}_H\n"
-        yield f"#define {prefix.upper()}_SIZE {self.height}u"
-        yield f"\nstatic const unsigned {prefix}_places[] = {{"
-        for row in self._table().to_pylist():
-            yield f"    [{row['id']}] = {row['offset']}u, /* {row['size']} B */"
-        yield "};\n\n#endif\n"
+        lines = [
+            f"/* {self.source.name}: where each buffer lies. Made by heapfit. */",
+            f"#ifndef {prefix.upper()}_H\n#define {prefix.upper()}_H\n",
+            f"#define {prefix.upper()}_SIZE {self.height}u",
+            f"\nstatic const unsigned {prefix}_places[] = {{",
+            *(
+                f"    [{row['id']}] = {row['offset']}u, /* {row['size']} B */"
+                for row in self._table().to_pylist()
+            ),
+            "};\n\n#endif\n",
+        ]
+        return "\n".join(lines).encode()

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
-from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any, worst_case
-from heapfit.plan.plan import Plan
+from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
@@ -85,7 +84,8 @@ class ComparisonBounds:
 
     packing: int  # of lifetimes known beforehand: at most R of every plan beside it
     static: int  # sum S_i P_i,max
-    worst_case: WorstCase | None  # of the best plan, whatever comes within the trace's limits
+    # Of the best plan, once there is one, whatever comes within the trace's limits.
+    worst_case: WorstCase | None = None
 
 
 def find_bounds(
@@ -108,29 +108,12 @@ def find_bounds(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class QuickBounds:
-    """The parts of a trace's bounds that do not depend on a result."""
-
-    packing: int
-    static: int
-    limits: Limits
-
-    def add_worst_case(self, best: Plan | None, placed: int) -> ComparisonBounds:
-        """The bounds, with the worst case of the plan that needs least.
-
-        `placed`: height of the lowest placement that a replay made of the trace.
-        """
-        worst = None if best is None else worst_case(best, self.limits)
-        return ComparisonBounds(min(self.packing, placed), self.static, worst)
-
-
-def quick_bounds(loaded: LoadedTrace) -> QuickBounds:
+def quick_bounds(loaded: LoadedTrace) -> ComparisonBounds:
     """The bounds that take little time, compared with the replays of a comparison."""
     packing = _pack_lifetimes(
         _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
     ).height
-    return QuickBounds(packing, _static(loaded.profile), Limits.from_profile(loaded.profile))
+    return ComparisonBounds(packing, _static(loaded.profile))
 
 
 def _place_by_size(lifetimes: _engine.Lifetimes) -> int:

@@ -119,36 +119,20 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     """
     if len(limits.sizes) == 0:
         return None
+    engine, heap, before = plan.engine(), plan, ""
     if plan.pools or limit_of(plan) == "blocks":
-        return _bound_pools(plan, limits)
-    return _bound_region(plan, limits)
-
-
-def _bound_region(plan: Plan, limits: Limits) -> WorstCase | None:
-    room = _room_of(plan, limits)
-    if room is None:
+        if _can_serve_all(plan, engine, limits):
+            why = "no pool can run out: each has as many blocks as the limits allow"
+            return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
+        if plan.shared is None:
+            return None
+        heap, before = plan.shared, "pools, and "
+        limits = limits if engine.tries_other_pools else _limit_shared_heap(engine, limits)
+    room = _room_of(heap, limits)
+    region = None if room is None else _region_with_room(engine, room[0])
+    if room is None or region is None:
         return None
-    needed, why = room
-    region = _region_with_room(plan.engine(), needed)
-    return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
-
-
-def _bound_pools(plan: Plan, limits: Limits) -> WorstCase | None:
-    """The region of the pools alone, where none can run out; else with the shared heap."""
-    engine = plan.engine()
-    if _can_serve_all(plan, engine, limits):
-        why = "no pool can run out: each has as many blocks as the limits allow"
-        return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
-    if plan.shared is None:
-        return None
-    left = limits if engine.tries_other_pools else _limit_shared_heap(engine, limits)
-    room = _room_of(plan.shared, left)
-    if room is None:
-        return None
-    needed, why = room
-    region = _region_with_room(engine, needed)
-    why = f"pools, and {why}"
-    return None if region is None else WorstCase(plan.allocator, region, why, _LIMITS)
+    return WorstCase(plan.allocator, region, before + room[1], _LIMITS)
 
 
 def _can_serve_all(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
@@ -212,11 +196,13 @@ def _with_holes(
         hole = _largest_chunk_below(int(found[asked].max()), unit)
         needed = limits.max_weight(chunks + spare + hole) + hole + int(chunks[asked].max())
     else:
-        needed = 0
-        for number in asked.tolist():
-            hole = _largest_chunk_below(int(found[number]), unit)
-            others = limits.exclude_block(number).max_weight(chunks + spare + hole)
-            needed = max(needed, others + hole + unit)
+        holes = {
+            number: _largest_chunk_below(int(found[number]), unit) for number in asked.tolist()
+        }
+        needed = max(
+            limits.exclude_block(number).max_weight(chunks + spare + hole) + hole + unit
+            for number, hole in holes.items()
+        )
     return needed, "when a request fails, every hole is too small and has a live neighbour"
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -102,10 +102,10 @@ class CheckedRecording:
 
     run: PlanRun
     growth: float | None  # percent of its peak above the base's; None: no peak to compare with
-    needed: RecordingNeeds | None  # None: not searched
-    margin_eaten: float | None  # percent of the margin; None: the plan does not say enough
     findings: tuple[CheckFinding, ...]
-    changes: Changes | None  # None: nothing has failed
+    needed: RecordingNeeds | None = None  # None: not searched
+    margin_eaten: float | None = None  # percent of the margin; None: the plan does not say enough
+    changes: Changes | None = None  # None: nothing has failed
     notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
     content: str = ""  # the hash of its requests; "" of a single recording
@@ -202,26 +202,26 @@ def check_recordings(
     options = options or CheckOptions()
     for program in (*options.programs, *options.base_programs):
         places_in([program], ())  # raises now, not after a recording has failed
-    work = _CheckProgress([*options.base, *sources], progress)
+    estimated = [
+        sum(estimate_events(path_of(one)) for one in some) for some in (options.base, sources)
+    ]
+    whole = WeightedProgress(progress, dict(zip(("base", "check"), estimated, strict=True)))
+    importing, checking = whole.part("base", steps=len(options.base)), whole.part("check")
     with ExitStack() as opened:
         bases = [
-            opened.enter_context(open_trace(source, options.importing, work.part(i, "import")))
-            for i, source in enumerate(options.base)
+            opened.enter_context(open_trace(source, options.importing, importing))
+            for source in options.base
         ]
-        highest = _highest(bases, work)
+        peaks = [(one, profile_trace(one).u_max) for one in bases]
+        highest = max(peaks, key=lambda one: one[1], default=None)
         if plan is None:
-            return _compare_with_base(sources, highest, options, work)
+            return _compare_with_base(sources, highest, options, checking)
         request = _CheckRequest(plan, options, highest, len(sources) > 1)
-        named = list(zip(sources, _names(sources), strict=True))
-        if sweep is not None and len(named) > 1:
-            checked = sweep.run("check", [_job(*one, request) for one in named], progress)
-            return Check(plan, request.base, tuple(checked), options)
-        checked = []
-        for i, (source, name) in enumerate(named, len(bases)):
-            with open_trace(source, options.importing, work.part(i, "import")) as trace:
-                work.foretell(i, trace.info.events)
-                checked.append(_check_recording(trace, name, request, partial(work.part, i)))
-            work.end(i)
+        jobs = [_job(*one, request) for one in zip(sources, _names(sources), strict=True)]
+        if len(jobs) > 1:
+            checked = (sweep or Sweep(workers=1)).run("check", jobs, checking)
+        else:
+            checked = [one.work(one.argument, *one.files, progress=checking) for one in jobs]
         return Check(plan, request.base, tuple(checked), options)
 
 
@@ -229,18 +229,15 @@ def _compare_with_base(
     sources: Sequence[Source],
     highest: tuple[Trace, int] | None,
     options: CheckOptions,
-    work: _CheckProgress,
+    progress: Progress,
 ) -> Check:
     """Recordings beside the base's highest: peaks, what grew, and needs in a heap many have."""
     if highest is None:
         raise HeapfitError("nothing to compare with: give a plan, or an earlier recording as base")
     with ExitStack() as opened:
-        traces = [
-            opened.enter_context(open_trace(source, options.importing, work.part(i, "import")))
-            for i, source in enumerate(sources, len(options.base))
-        ]
+        traces = [opened.enter_context(open_trace(source, options.importing)) for source in sources]
         loaded = [load_trace(one) for one in (highest[0], *traces)]
-        found = _measure_common_heap(loaded, work.part(len(options.base), "search R"))
+        found = _measure_common_heap(loaded, progress)
         needs = [found.heap.set_to(one or 0) for one in found.memories]
         plan = make_heap_plan(found.heap, max(needs))
         base = Base(source_name(highest[0].path), highest[1], needs[0])
@@ -249,14 +246,12 @@ def _compare_with_base(
         for one, name, need in zip(loaded[1:], _names(sources), needs[1:], strict=True):
             _reject_unlike_base(one.trace.info, highest[0].info, name)
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
-            growth = 100 * (run.peak - base.peak) / base.peak if base.peak else None
             needed = RecordingNeeds(need, need, found.events)
-            compared = CheckedRecording(
-                run, growth, needed, None, _failures(run, growth, request), _changes(one, request)
-            )
+            compared = request.judge(run)
             grows = _describe_growing(one, options.programs, 0, needed)
-            checked.append(replace(compared, notes=one.trace.info.notes, grows=grows))
-        work.end(len(options.base) + len(sources) - 1)
+            checked.append(
+                replace(compared, needed=needed, changes=_changes(one, request), grows=grows)
+            )
         return Check(plan, base, tuple(checked), options, is_comparison=True)
 
 
@@ -288,15 +283,8 @@ def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
     highest = () if request.highest is None else (request.highest[0].path,)
     files = (path_of(source), *highest)
-    return Job(name, _check_in_job, (name, request), files, estimate_events(files[0]))
-
-
-def _check_in_job(argument: tuple[str, _CheckRequest], path: Path, *base: Path) -> CheckedRecording:
-    name, request = argument
-    if request.highest is not None:
-        request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
-    with open_trace(path, request.options.importing) as trace:
-        return _check_recording(trace, name, request, lambda _: ignore_progress)
+    events = estimate_events(files[0])
+    return Job(name, _check_in_job, (name, request), files, events, tells=True)
 
 
 # Seconds of an event in each stage of a recording that fails; of others some do not come.
@@ -304,26 +292,20 @@ _STAGES = {"import": 2e-7, "replay": 2e-7, "read events": 2e-7, "search R": 6e-7
 _STAGES |= {"count refusals": 3e-7, "find what grew": 5e-7}
 
 
-class _CheckProgress:
-    """The progress of all stages of all recordings, those of the base first."""
-
-    def __init__(self, sources: Sequence[Source], progress: Progress) -> None:
-        self._whole = WeightedProgress(progress, {})
-        for i, source in enumerate(sources):
-            self.foretell(i, estimate_events(path_of(source)))
-
-    def foretell(self, number: int, events: int) -> None:
-        """Sets the length of the i-th recording, once it is known."""
-        stages = {f"{number} {stage}": events * each for stage, each in _STAGES.items()}
-        self._whole.foretell(stages)
-
-    def part(self, number: int, stage: str) -> Progress:
-        """Progress callback of a stage of the i-th recording, whatever the step."""
-        return self._whole.part(f"{number} {stage}")
-
-    def end(self, number: int) -> None:
-        """Reports that no stage of the i-th recording is left."""
-        self.part(number, [*_STAGES][-1])("check", 1.0)
+def _check_in_job(
+    argument: tuple[str, _CheckRequest],
+    path: Path,
+    *base: Path,
+    progress: Progress = ignore_progress,
+) -> CheckedRecording:
+    name, request = argument
+    if request.highest is not None:
+        request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
+    stages = WeightedProgress(progress, _STAGES)
+    with open_trace(path, request.options.importing, stages.part("import")) as trace:
+        checked = _check_recording(trace, name, request, stages.part)
+    stages.part([*_STAGES][-1])("check", 1.0)
+    return checked
 
 
 def path_of(source: Source) -> Path:
@@ -361,56 +343,51 @@ class _CheckRequest:
         loaded = load_trace(self.highest[0])
         return holdings_of(loaded, programs, by_function=bool(self.options.base_programs))
 
-
-def _highest(traces: Sequence[Trace], work: _CheckProgress) -> tuple[Trace, int] | None:
-    peaks = [
-        (one, profile_trace(one, work.part(i, "replay")).u_max) for i, one in enumerate(traces)
-    ]
-    return max(peaks, key=lambda one: one[1], default=None)
+    def judge(self, run: PlanRun) -> CheckedRecording:
+        """The recording with what is wrong by its run and its peak alone."""
+        base, limit = self.base, self.options.growth
+        growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
+        wrong = {
+            CheckFinding.RAN_OUT: run.refusal is not None,
+            CheckFinding.MISALIGNED: run.is_misaligned(self.plan),
+            CheckFinding.GREW: limit is not None and growth is not None and growth > limit,
+        }
+        findings = tuple(finding for finding, is_found in wrong.items() if is_found)
+        return CheckedRecording(run, growth, findings, notes=run.trace.notes)
 
 
 def _check_recording(
     trace: Trace, name: str, request: _CheckRequest, stage: _Stages
 ) -> CheckedRecording:
-    plan, base, options = request.plan, request.base, request.options
+    plan, options = request.plan, request.options
     reject_other_kind(trace, plan, name)
-    run = run_recording(trace, plan, name, stage("replay"))
-    growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
-    failures = _failures(run, growth, request)
-    is_loaded = options.measure or trace.fits_in_memory
-    is_searched = options.measure or bool(failures)
-    loaded = load_trace(trace, progress=stage("read events")) if is_loaded else None
-    needed = _search_needs(loaded, plan, run, stage("search R")) if loaded and is_searched else None
+    checked = request.judge(run_recording(trace, plan, name, stage("replay")))
+    run, failures = checked.run, checked.findings
+    loaded = needed = None
+    if options.measure or trace.fits_in_memory:
+        loaded = load_trace(trace, progress=stage("read events"))
+        if options.measure or failures:
+            needed = _search_needs(loaded, plan, run, stage("search R"))
     eaten = margin_eaten(plan, run.peak, needed.r_safe if needed else None)
-    checked = CheckedRecording(
-        run,
-        growth,
-        needed,
-        eaten,
+    checked = replace(
+        checked,
+        needed=needed,
+        margin_eaten=eaten,
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
-        changes=None,
-        notes=trace.info.notes,
         content=content_hash(trace) if request.is_one_of_several else "",
     )
     if loaded is None:
         return checked
     if failures:
-        checked = _explain_failure(checked, loaded, request, stage)
+        if run.refusal and not plan.plan.sites:
+            counting = stage("count refusals")
+            refusals = count_refusals(loaded, plan, options.programs, counting)
+            checked = replace(checked, refusals=refusals)
+        checked = replace(checked, changes=_changes(loaded, request))
     stage("find what grew")("find what grew", 0.5)
     return replace(
         checked, grows=_describe_growing(loaded, options.programs, plan.region or 0, needed)
     )
-
-
-def _explain_failure(
-    checked: CheckedRecording, loaded: LoadedTrace, request: _CheckRequest, stage: _Stages
-) -> CheckedRecording:
-    """The same with what is refused where the program runs on, and what grew."""
-    plan, programs, refusals = request.plan, request.options.programs, None
-    if checked.run.refusal and not plan.plan.sites:
-        refusals = count_refusals(loaded, plan, programs, stage("count refusals"))
-    found = _changes(loaded, request)
-    return replace(checked, changes=found, refusals=refusals)
 
 
 def _describe_growing(
@@ -427,18 +404,6 @@ def _describe_growing(
         return grows
     filling = describe_filling(kind, region, peak=kind.profile.u_max, need=needed.r_safe)
     return f"{grows} {filling}"
-
-
-def _failures(
-    run: PlanRun, growth: float | None, request: _CheckRequest
-) -> tuple[CheckFinding, ...]:
-    limit = request.options.growth
-    found = {
-        CheckFinding.RAN_OUT: run.refusal is not None,
-        CheckFinding.MISALIGNED: run.is_misaligned(request.plan),
-        CheckFinding.GREW: limit is not None and growth is not None and growth > limit,
-    }
-    return tuple(finding for finding, is_found in found.items() if is_found)
 
 
 def _search_needs(

@@ -97,7 +97,7 @@ def drill_program(
             )
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
         refusals = _find_refusals(loaded, program.plan)
-        chosen = choose(refusals.requests, _limit_runs(refusals.asked))
+        chosen = choose(refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN))
         served = program.run(refusals.need, _HIDDEN)
         limit = max(_LEAST_SECONDS, _TIMES * served.seconds)
         runs = []
@@ -106,10 +106,6 @@ def drill_program(
             runs.append(program.run(one.region, limit))
         sites = [site for one in runs for site in (one.site, one.last_site)]
         return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
-
-
-def _limit_runs(requests: int) -> int:
-    return max(_FEWEST_RUNS, requests // _REQUESTS_A_RUN)
 
 
 def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:

@@ -7,6 +7,7 @@ oldest freed first and the newest, the one that needs more is stored.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,24 +33,14 @@ def settle_equal_frees(
         return trace, ()
     newest = replace(options, own_lines=replace(own, frees_newest=True))
     with open_trace(log, newest) as other:
-        oldest_need, newest_need = _measure_needs(trace, other)
-    both = f"{_tell(oldest_need)} if the oldest was, {_tell(newest_need)} if the newest was"
-    is_newest = _rank(newest_need) > _rank(oldest_need)
+        needs = measure(find_heap(_HEAP, STANDARD_ALIGNMENT), (trace, other)).memories
+    oldest, newest_first = (math.inf if one is None else one for one in needs)
+    told = ["more than 4 GiB" if one is None else f"{one:,} B" for one in needs]
+    both = f"{told[0]} if the oldest was, {told[1]} if the newest was"
+    is_newest = newest_first > oldest
     kept = import_file(log, trace.path, newest) if is_newest else trace
     which = "newest" if is_newest else "oldest"
     return kept, (
         f"Paired by size: which of equal blocks was freed is not told. {_HEAP} needs {both}; "
         f"the trace frees the {which}.",
     )
-
-
-def _measure_needs(*traces: Trace) -> tuple[int | None, ...]:
-    return measure(find_heap(_HEAP, STANDARD_ALIGNMENT), traces).memories
-
-
-def _rank(need: int | None) -> int:
-    return 1 << 32 if need is None else need
-
-
-def _tell(need: int | None) -> str:
-    return "more than 4 GiB" if need is None else f"{need:,} B"

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from heapfit.importers.site_names import site_places
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.stored import arrow_array
+from heapfit.trace.table_file import arrow_array
 
 Name: TypeAlias = int | str  # the largest size of a class in bytes, a call site, or a task
 
@@ -34,9 +34,6 @@ class LiveBytes:
 
     at_peak: int  # when those of the whole recording are the most
     mean: float  # on average over the recording's events
-
-    def __add__(self, other: LiveBytes) -> LiveBytes:
-        return LiveBytes(self.at_peak + other.at_peak, self.mean + other.mean)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +84,14 @@ def holdings_of(
     is_there = blocks.are_live_at(blocks.peak)
     at_peak = blocks.sizes * is_there
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
-    sizes = _sum_by_key(size_classes(blocks.sizes), at_peak, mean, {})
+    sizes = _hold(size_classes(blocks.sizes), {}, at_peak, mean)
     threads = np.concatenate([one["thread"] for one in loaded.trace.batches(("thread",))])
-    by_task = _sum_by_key(threads[blocks.starts], at_peak, mean, {})
+    by_task = _hold(threads[blocks.starts], {}, at_peak, mean)
     tasks = by_task if len(by_task) > 1 else {}
     if len(loaded.sites) == 0:
         return Holdings(sizes, {}, tasks)
     names = name_sites(loaded, programs, by_function=by_function)
-    return Holdings(sizes, _sum_by_key(loaded.sites[blocks.starts], at_peak, mean, names), tasks)
+    return Holdings(sizes, _hold(loaded.sites[blocks.starts], names, at_peak, mean), tasks)
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
@@ -119,30 +116,29 @@ def size_classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return classes
 
 
-def group_keys(keys: NDArray[Any]) -> tuple[list[int], NDArray[np.int32]]:
-    """The distinct keys, and for each key which of them it is.
+def sum_by_name(
+    keys: NDArray[Any], names: Mapping[int, str], *weights: NDArray[Any]
+) -> dict[Name, NDArray[np.float64]]:
+    """The sums of the weights of each key; of those that share a name together.
 
-    >>> group_keys(np.array([9, 4, 9]))
-    ([9, 4], array([0, 1, 0], dtype=int32))
+    >>> sum_by_name(np.array([9, 4, 9]), {4: "f"}, np.array([1, 2, 3]))
+    {9: array([4.]), 'f': array([2.])}
     """
     encoded = arrow_array(keys).dictionary_encode()  # np.unique sorts, which takes longer
-    return encoded.dictionary.to_pylist(), np.frombuffer(encoded.indices.buffers()[1], np.int32)
-
-
-def _sum_by_key(
-    keys: NDArray[Any],
-    at_peak: NDArray[np.uint64],
-    mean: NDArray[np.float64],
-    names: Mapping[int, str],
-) -> dict[Name, LiveBytes]:
-    """The sums of each key; of those that share a name, as a function's call sites, together."""
-    distinct, which = group_keys(keys)
-    sums = (np.bincount(which, weights).tolist() for weights in (at_peak, mean))
-    held: dict[Name, LiveBytes] = {}
-    for key, peak, average in zip(distinct, *sums, strict=True):
+    which = np.frombuffer(encoded.indices.buffers()[1], np.int32)
+    sums = np.array([np.bincount(which, one) for one in weights]).T
+    held: dict[Name, NDArray[np.float64]] = {}
+    for key, own in zip(encoded.dictionary.to_pylist(), sums, strict=True):
         name = names.get(key, key)
-        held[name] = held.get(name, NOTHING) + LiveBytes(round(peak), average)
+        held[name] = held.get(name, 0.0) + own
     return held
+
+
+def _hold(
+    keys: NDArray[Any], names: Mapping[int, str], at_peak: NDArray[Any], mean: NDArray[Any]
+) -> dict[Name, LiveBytes]:
+    sums = sum_by_name(keys, names, at_peak, mean)
+    return {name: LiveBytes(round(own[0]), float(own[1])) for name, own in sums.items()}
 
 
 def name_sites(
@@ -150,14 +146,12 @@ def name_sites(
 ) -> dict[int, str]:
     """Each call site by function and line; unknown ones by their direct caller's hash."""
     chains, places = loaded.trace.chains, site_places(loaded, programs)
-    names = {}
-    for site in np.unique(loaded.sites).tolist():
-        place = places.get(site)
-        if place is None:
-            names[site] = f"{chains.get(site, (site,))[0]:08x}"
-        else:
-            names[site] = (by_function and place.function) or place.description
-    return names
+    return {
+        site: f"{chains.get(site, (site,))[0]:08x}"
+        if (place := places.get(site)) is None
+        else (by_function and place.function) or place.description
+        for site in np.unique(loaded.sites).tolist()
+    }
 
 
 def _find_growth(

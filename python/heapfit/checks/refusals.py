@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.checks.growth import MOST, Name, group_keys, name_sites, size_classes
+from heapfit.checks.growth import MOST, Name, name_sites, size_classes, sum_by_name
 from heapfit.checks.system_run import place_requests
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
@@ -70,12 +70,7 @@ def _group(
     keys: NDArray[Any], names: Mapping[int, str], refused: NDArray[np.bool_]
 ) -> tuple[RefusedGroup, ...]:
     """The groups of each key, or of those that share a name."""
-    distinct, which = group_keys(keys)
-    asked, lost = np.bincount(which), np.bincount(which, refused)
-    found: dict[Name, RefusedGroup] = {}
-    for key, requests, count in zip(distinct, asked.tolist(), lost.tolist(), strict=True):
-        name = names.get(key, key)
-        before = found.get(name, RefusedGroup(name, 0, 0))
-        found[name] = RefusedGroup(name, before.refused + int(count), before.requests + requests)
-    groups = [group for group in found.values() if group.refused]
-    return tuple(sorted(groups, key=lambda one: (-one.refused, str(one.name)))[:MOST])
+    sums = sum_by_name(keys, names, refused, np.ones(len(refused)))
+    groups = (RefusedGroup(name, int(lost), int(asked)) for name, (lost, asked) in sums.items())
+    ranked = sorted(groups, key=lambda one: (-one.refused, str(one.name)))
+    return tuple(one for one in ranked if one.refused)[:MOST]

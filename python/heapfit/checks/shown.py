@@ -72,21 +72,15 @@ def read_shown(check: Check, sources: Sequence[Source]) -> ShownCheck:
             base = load_trace(opened.enter_context(open_trace(_base_source(check), importing)))
             subject, heap_map, sites = _map_both(check, recording, (base, shown), sites)
         else:
-            subject = _subject(shown, check.plan)
-            heap_map = _map_heap(shown, subject, check.plan, needed[place])
+            subject = _subject(check.plan.name, shown, check.plan)
+            (info,) = find_allocators([check.plan.plan.allocator])
+            also = [] if needed[place].region is None else [needed[place].region or 0]
+            heap_map = None if info.in_pieces else map_of(shown, [subject], also)
         refusal = recording.run.refusal
         is_refused = refusal is not None and refusal.event > 0
         event = refusal.event - 1 if refusal and is_refused else shown.profile.u_max_event
         use = measure_peak_use(subject, event)
         return ShownCheck(check, recording, shown, tuple(needed), heap_map, event, use, sites)
-
-
-def _map_heap(
-    shown: LoadedTrace, subject: ReplaySubject, plan: PlanFile, need: RegionNeed
-) -> HeapMap | None:
-    (info,) = find_allocators([plan.plan.allocator])
-    also = [] if need.region is None else [need.region]
-    return None if info.in_pieces else map_of(shown, [subject], also)
 
 
 def _map_both(
@@ -99,8 +93,8 @@ def _map_both(
     (base, shown), options = pair, check.options
     old_names = site_names(base, options.base_programs or options.programs)
     assert check.base is not None and recording.needed is not None, "both were measured"
-    old = _make_subject(check.base.name, check.base.needed, base, check.plan)
-    new = _make_subject(recording.run.name, recording.needed.r_safe, shown, check.plan)
+    old = _subject(check.base.name, base, check.plan, check.base.needed)
+    new = _subject(recording.run.name, shown, check.plan, recording.needed.r_safe)
     both = map_recordings([(base, old), (shown, new)])
     sites = share_sites(both.sites, old_names, names)
     return new, replace(both, sites=sites), {**old_names, **names}
@@ -130,14 +124,13 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
     return RegionNeed(least, is_seen, is_bound=True)
 
 
-def _subject(shown: LoadedTrace, plan: PlanFile) -> ReplaySubject:
-    """The heap of the plan in its region."""
-    region = max(region_of_plan(plan), plan.plan.engine().smallest_region)
-    return subject_from_heap(plan.name, heap_of_plan(plan), shown, (region, _base(shown, plan)))
-
-
-def _base(loaded: LoadedTrace, plan: PlanFile) -> int:
-    return loaded.trace.base_alignment_for(plan.base_alignment)
+def _subject(
+    name: str, loaded: LoadedTrace, plan: PlanFile, need: int | None = None
+) -> ReplaySubject:
+    """A recording in the plan's heap, set to what it needs, by default as the plan has it."""
+    region = max(region_of_plan(plan, need), plan.plan.engine().smallest_region)
+    base = loaded.trace.base_alignment_for(plan.base_alignment)
+    return subject_from_heap(name, heap_of_plan(plan), loaded, (region, base))
 
 
 def _base_source(check: Check) -> Source:
@@ -147,11 +140,3 @@ def _base_source(check: Check) -> Source:
         if source_name(path_of(source)) == check.base.name:
             return source
     raise AssertionError("the base's name is of one of its recordings")
-
-
-def _make_subject(
-    name: str, need: int | None, loaded: LoadedTrace, plan: PlanFile
-) -> ReplaySubject:
-    """A recording in the plan's heap, set to what it needs."""
-    region = (region_of_plan(plan, need), _base(loaded, plan))
-    return subject_from_heap(name, heap_of_plan(plan), loaded, region)

@@ -37,7 +37,7 @@ def write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
                 fitted.designs,
                 traces,
                 alignment=options.alignment,
-                precision=options.plans.precision,
+                precision=options.precision,
                 programs=options.programs,
             )
             told = several_plans_page(fitted.designs, names, case, measure_case(case), typed)

@@ -21,7 +21,7 @@ from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.check import check_parts, title_of
-from heapfit.results.heap.check import check_page
+from heapfit.results.check_page import check_page
 from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
 

@@ -13,13 +13,13 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import budgets_of
+from heapfit.design.effort import BUDGETS
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.values import expand_names
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
     Column,
@@ -85,10 +85,9 @@ def _make_options(command: FitCommand) -> FitOptions:
 
 def _choose_budgets(command: FitCommand) -> BudgetChoice:
     """The budget search of the effort, with the limit and seed that are given."""
-    usual = replace(budgets_of(command.effort), seed=command.seed)
-    if command.search is None:
-        return usual
-    return replace(usual, replayed_events=command.search * 1_000_000)
+    usual = replace(BUDGETS[command.effort], seed=command.seed)
+    events = usual.replayed_events if command.search is None else command.search * 1_000_000
+    return replace(usual, replayed_events=events)
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:

@@ -15,7 +15,7 @@ from heapfit.cli.running import import_options, require_local
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import ImportOptions, OwnLines
-from heapfit.importers.many import Import, import_files
+from heapfit.importers.many import import_files
 from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
@@ -36,15 +36,12 @@ def run(command: ImportCommand) -> None:
     )
     if len(command.files) == 1:
         targets = [command.output or Path(f"{source_name(command.files[0])}.parquet")]
-        workers: int | None = 1
     else:
         folder, names = command.output or Path(), distinct_source_names(command.files)
         targets = [folder / f"{name}.parquet" for name in names]
-        workers = require_local(command.workers)
-    named = zip(command.files, targets, strict=True)
-    imports = [Import(file, target, options) for file, target in named]
-    with progress_bar() as progress, Sweep(workers) as sweep:
-        traces = import_files(imports, sweep, progress)
+    named = list(zip(command.files, targets, strict=True))
+    with progress_bar() as progress, Sweep(require_local(command.workers)) as sweep:
+        traces = import_files(named, options, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
     print_result(_parts(done), command.as_json)
 

@@ -16,6 +16,7 @@ from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
+from heapfit.memories.heap_map import map_memories
 from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
     Placing,
@@ -25,9 +26,9 @@ from heapfit.memories.placing import (
 from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.memories import CURVE, RULES, memories_page
 from heapfit.results.html import write
 from heapfit.results.longer import LONGER_RUNS, describe_rows
+from heapfit.results.memories import CURVE, RULES, memories_page
 from heapfit.results.parts import Fields, Line, Part, Table, which_hold
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
@@ -61,7 +62,13 @@ def run(command: PlaceCommand) -> None:
         for one in placing.demands:
             names |= site_names(one.loaded, command.programs or [])
         if command.report is not None:
-            page = memories_page(placing, names, _outlook(placing), command_line())
+            page = memories_page(
+                placing,
+                map_memories(placing, placing.demands[0]),
+                names=names,
+                outlook=_outlook(placing),
+                command=command_line(),
+            )
             write(command.report, page)
     if command.output is not None:
         save_plan(command.output, placing.plan_file)

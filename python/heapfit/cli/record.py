@@ -29,7 +29,7 @@ from heapfit.importers.target_log import (
 )
 from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.heap.live import serve_live
+from heapfit.results.live import serve_live
 from heapfit.results.parts import Fields, Line, Note, Part, which_hold
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind

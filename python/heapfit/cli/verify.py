@@ -26,7 +26,7 @@ from heapfit.fitting.verify.loop import (
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
 from heapfit.plan.quantities import format_share
-from heapfit.results.heap.fit import write_report
+from heapfit.results.fit_page import write_report
 from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.trace.names import source_name
 

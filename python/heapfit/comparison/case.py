@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import Comparison, measure_portfolio, with_series
-from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.matrix import Matrix, Source
 from heapfit.comparison.measuring import Ground, Precision, find_events, measure_candidate
 from heapfit.comparison.row import Row
@@ -29,9 +29,15 @@ class ReportCase:
     shown: LoadedTrace
     comparison: Comparison  # on it
     winner: Row  # among its rows
-    today: Heap | None = None  # the heap that the user has; None: not named
+    beside: Heap  # that its map is drawn beside: the one that the user has, or one many have
     fitted: Row | None = None  # where the winner is a heap that is kept: what it is compared with
     sites: Mapping[int, str] = field(default_factory=dict)  # call sites by name, where known
+
+
+def find_usual_heap(alignment: int) -> Heap:
+    """FreeRTOS's heap_4, which stands for the user's where that is not known."""
+    heap = find_heap("heap_4", alignment)
+    return replace(heap, title=f"{heap.title}, simulated")
 
 
 def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
@@ -55,7 +61,8 @@ def make_case(
     `programs`: recorded ones, for the names of call sites.
     """
     comparison, winner = with_series(comparison, winner, shown)
-    return ReportCase(shown, comparison, winner, sites=site_names(shown, programs))
+    beside = find_usual_heap(shown.alignment)
+    return ReportCase(shown, comparison, winner, beside, sites=site_names(shown, programs))
 
 
 def case_of_matrix(

@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 import numpy as np
@@ -64,10 +65,7 @@ class ChangedPrograms:
     def test_in_steps(self, heap: Heap, memory: int, known: MarginBasis) -> Iterator[ChangeTest]:
         """The results of `test` after each replayed change; the last is complete."""
         size = heap_size(memory, replace(known, changes=0.0))
-
-        def make_runs(change: Change) -> ChangedRuns | None:
-            return self._make_runs(change, heap, size)
-
+        make_runs = partial(self._make_runs, heap=heap, size=size)
         return try_changes(self.changes, make_runs, size, self.u_max, known.limit)
 
     def serve_in(self, heap: Heap, region: int, names: Collection[str]) -> tuple[bool, int]:
@@ -119,7 +117,12 @@ def try_changes(
                 continue
             result = _try_change(change, runs, tried_in, margin, 100 * (runs.peak / u_max - 1))
             margin = max(margin, result.needed)
-            results[change.name] = _join(results.get(change.name), result)
+            before = results.get(change.name, result)  # in the region of the kind's margin
+            results[change.name] = replace(
+                before,
+                holds=before.holds and result.holds,
+                needed=max(before.needed, result.needed),
+            )
             events += runs.events
             is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
             unproven += [] if is_proven else [change]
@@ -238,11 +241,3 @@ class ChangedRuns:
             is_enough = self.serve_in(size, middle / _TENTHS)
             few, many = (few, middle) if is_enough else (middle, many)
         return many / _TENTHS
-
-
-def _join(before: ChangeResult | None, result: ChangeResult) -> ChangeResult:
-    """The result by both tries, in the region of the kind's margin and in a larger one."""
-    if before is None:
-        return result
-    is_held, needed = before.holds and result.holds, max(before.needed, result.needed)
-    return replace(before, holds=is_held, needed=needed)

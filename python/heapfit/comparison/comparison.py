@@ -12,7 +12,8 @@ from typing import NoReturn
 
 import pyarrow as pa
 
-from heapfit.bounds.trace_bounds import ComparisonBounds, QuickBounds, quick_bounds
+from heapfit.bounds.trace_bounds import ComparisonBounds, quick_bounds
+from heapfit.bounds.worst_cases import Limits, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.contest import Pruning, sort_by_cost
 from heapfit.comparison.costs.measures import Measure, Measures
@@ -98,7 +99,7 @@ def compare(
     portfolio: Portfolio,
     progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
-    bounds: QuickBounds | None = None,
+    bounds: ComparisonBounds | None = None,
 ) -> Comparison:
     """Searches each plan's smallest regions and replays it once, metered, in R_safe.
 
@@ -122,7 +123,7 @@ def measure_portfolio(
     portfolio: Portfolio,
     progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
-    bounds: QuickBounds | None = None,
+    bounds: ComparisonBounds | None = None,
 ) -> Comparison:
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
@@ -141,26 +142,31 @@ def measure_portfolio(
                 search.measure(i, portfolio.candidates[i], whole)
             search.reopen(precision)
     rows = rank_rows(list(search.found.values()))
-    return _join_rows(loaded.trace.info, ground, rows, portfolio, bounds)
+    return _join_rows(loaded, ground, rows, portfolio, bounds)
 
 
 def _join_rows(
-    info: TraceInfo,
+    loaded: LoadedTrace,
     ground: Ground,
     rows: tuple[Row, ...],
     portfolio: Portfolio,
-    bounds: QuickBounds,
+    bounds: ComparisonBounds,
 ) -> Comparison:
     """Joins ranked rows with their bounds; each replay's placement counts as a packing, too."""
     placed = [row.placed for row in rows if row.placed is not None]
     best = rows[0].plan if rows and rows[0].heap.is_ours else None  # bounds are of plans
+    limits = Limits.from_profile(loaded.profile)
     return Comparison(
-        trace=info,
+        trace=loaded.trace.info,
         u_max=ground.u_max,
         base_alignment=ground.base_alignment,
         rows=rows,
         not_applicable=portfolio.not_applicable,
-        bounds=bounds.add_worst_case(best, min(placed, default=bounds.packing)),
+        bounds=replace(
+            bounds,
+            packing=min([bounds.packing, *placed]),
+            worst_case=None if best is None else worst_case(best, limits),
+        ),
         work=total_work([portfolio.work, *(row.work for row in rows)]),
     )
 

@@ -31,7 +31,7 @@ class Pruning:
     def note(self, candidate: Candidate, r_safe: int | None) -> None:
         """Takes the R_safe of a candidate into account; None if no region is safe."""
         if r_safe is not None:
-            is_cut, region = _is_cut(candidate), self._region(candidate, r_safe)
+            is_cut, region = _is_cut(candidate), heap_size(r_safe, self._basis(candidate)).region
             if not is_cut and region <= self._least.get(is_cut, region):
                 self._plain = r_safe
             self._least[is_cut] = min(region, self._least.get(is_cut, region))
@@ -48,9 +48,6 @@ class Pruning:
         limits = [] if least is None else [largest_r_safe(least, self._basis(candidate))]
         limits += [self._plain] if is_cut and self._plain is not None else []
         return min(limits, default=None)
-
-    def _region(self, candidate: Candidate, r_safe: int) -> int:
-        return heap_size(r_safe, self._basis(candidate)).region
 
     def _basis(self, candidate: Candidate) -> MarginBasis:
         return MarginBasis(

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -17,15 +18,19 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.case import ReportCase
-from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.row import Row
 from heapfit.errors import HeapfitError
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads, run_beside_body
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.live import LiveHeap
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
+_FIRST_REGION = 1 << 16  # bytes, of a live heap whose region is not given
 REGIONS = 24  # that both heaps are replayed in
 _UNIT = _engine.REGION_UNIT
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
@@ -168,6 +173,24 @@ def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple
     return tuple(measure_peak_use(one, event) for one in [*subjects, *others][:_MOST_HEAPS])
 
 
+def map_live(live: LiveHeap) -> HeapMap | None:
+    """The map of what was recorded so far; None where that is nothing.
+
+    A heap whose region is not given has the first of 64 KiB, 128 KiB and so on that serves it all.
+    """
+    batches = live.recording.columns() if live.recording else iter(())
+    first = next(batches, None)
+    if first is None:
+        return None
+    with scratch_folder() as folder:
+        trace = write_trace(Path(folder) / "live.parquet", chain((first,), batches), TraceInfo())
+        shown, heap = load_trace(trace), Heap(live.plan.allocator, live.plan)
+        trial, region = heap.trial(shown, live.base), live.region or _FIRST_REGION
+        while not (live.region or trial.run(region).runs):
+            region *= 2
+        return map_of(shown, [subject_from_heap(heap.name, heap, shown, (region, live.base))])
+
+
 def map_of(
     shown: LoadedTrace,
     subjects: Sequence[ReplaySubject],
@@ -297,7 +320,7 @@ def subject_from_heap(
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     """The user's heap, else a simulated FreeRTOS heap_4; empty if it cannot serve the trace."""
-    shown, heap = case.shown, case.today or find_heap("heap_4", case.shown.alignment)
+    shown, heap = case.shown, case.beside
     try:
         trial = heap.trial(shown)
     except HeapfitError:
@@ -307,9 +330,8 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     needs = measure(heap, [shown])
     if needs.most is None:
         return []
-    name = heap.title if case.today else f"{heap.title}, simulated"
     region = needs.heap.region(needs.most)
-    return [subject_from_heap(name, needs.heap, shown, (region, shown.largest_alignment))]
+    return [subject_from_heap(heap.title, needs.heap, shown, (region, shown.largest_alignment))]
 
 
 def _count_events_until(subject: ReplaySubject, event: int) -> int:

@@ -65,33 +65,14 @@ class MarginBasis:
         return self.changes > self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class _Margins:
-    """Margins in percent for one, two, three, and four or more recordings."""
-
-    below: float  # bytes live at the peak
-    plain: tuple[float, float, float, float]
-    placed: tuple[float, float, float, float]
-    by_address: tuple[float, float, float, float]
-    listed: tuple[float, float, float, float]
-
-    def column(self, kind: MarginKind) -> tuple[float, ...]:
-        """The margins of a kind by number of recordings; of UNKNOWN the largest of all kinds."""
-        columns: dict[MarginKind, tuple[float, ...]] = {
-            MarginKind.PLAIN: self.plain,
-            MarginKind.PLACED: self.placed,
-            MarginKind.BY_ADDRESS: self.by_address,
-            MarginKind.LISTED: self.listed,
-        }
-        return columns.get(kind) or tuple(map(max, *columns.values()))
-
-
-# Where each figure comes from, and how far beyond it other plans went: docs/margin.md.
-_TABLE = (
-    _Margins(SMALL_PEAK, (19, 18, 18, 12), (19, 18, 18, 12), (19, 18, 18, 12), (23, 22, 22, 21)),
-    _Margins(128 * 1024, (2, 2, 2, 2), (5, 3, 3, 3), (5, 3, 3, 3), (51, 51, 51, 51)),
-    _Margins(512 * 1024, (2, 2, 2, 2), (3.5, 2, 2, 2), (4, 2, 2, 2), (51, 51, 51, 51)),
-    _Margins(math.inf, (2, 2, 2, 2), (2, 2, 2, 2), (4, 2, 2, 2), (34, 34, 34, 34)),
+_KINDS: Final = (MarginKind.PLAIN, MarginKind.PLACED, MarginKind.BY_ADDRESS, MarginKind.LISTED)
+# Below so many bytes live at the peak, for each of these kinds: percent for one, two, three, and
+# four or more recordings. Where each comes from, and how far beyond it others went: docs/margin.md.
+_TABLE: Final[tuple[tuple[float, tuple[tuple[float, ...], ...]], ...]] = (
+    (SMALL_PEAK, ((19, 18, 18, 12), (19, 18, 18, 12), (19, 18, 18, 12), (23, 22, 22, 21))),
+    (128 * 1024, ((2, 2, 2, 2), (5, 3, 3, 3), (5, 3, 3, 3), (51, 51, 51, 51))),
+    (512 * 1024, ((2, 2, 2, 2), (3.5, 2, 2, 2), (4, 2, 2, 2), (51, 51, 51, 51))),
+    (math.inf, ((2, 2, 2, 2), (2, 2, 2, 2), (4, 2, 2, 2), (34, 34, 34, 34))),
 )
 
 
@@ -121,8 +102,9 @@ def margin_for(known: MarginBasis) -> float:
     >>> margin_for(MarginBasis(1, 87_384, MarginKind.PLACED, changes=8.11))
     8.2
     """
-    margins = next(one for one in _TABLE if known.u_max < one.below)
-    by_runs = margins.column(known.kind)
+    columns = next(columns for below, columns in _TABLE if known.u_max < below)
+    by_kind = dict(zip(_KINDS, columns, strict=True))
+    by_runs: tuple[float, ...] = by_kind.get(known.kind) or tuple(map(max, *columns))
     return max(
         by_runs[min(known.runs, len(by_runs)) - 1], math.ceil(round(10 * known.changes, 6)) / 10
     )

@@ -136,11 +136,7 @@ def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:
 
 
 def _mean(name: str, columns: Sequence[TraceColumn]) -> float | None:
-    ratios = []
-    for column in columns:
-        cell = column.cell(name)
-        ratio = None if cell is None or isinstance(cell, NotApplicable) else cell.over_u_max
-        if ratio is None:
-            return None
-        ratios.append(math.log(ratio))
-    return math.exp(sum(ratios) / len(ratios)) if ratios else None
+    cells = [column.cell(name) for column in columns]
+    ratios = [cell.over_u_max if isinstance(cell, Row) else None for cell in cells]
+    known = [math.log(ratio) for ratio in ratios if ratio is not None]
+    return math.exp(sum(known) / len(known)) if known and len(known) == len(cells) else None

@@ -54,13 +54,6 @@ def least_region(
     return least_size(lambda size: trial.run(size).runs, sizes)
 
 
-def runs_from_file(trace: Trace, plan: Plan, region: int) -> bool:
-    """True if a trace runs in this region, replayed in bounded memory however long it is."""
-    if region < plan.engine().smallest_region:
-        return False
-    return replay_trace(trace, plan, region).refusals == 0
-
-
 def plain_replay(
     trace: Trace,
     plan: Plan,

@@ -18,9 +18,7 @@ from heapfit.design.budgets.choice import (
     PUBLISHED_BUDGETS,
     STANDARD_BUDGETS,
     STANDARD_SEARCH,
-    BudgetChoice,
 )
-from heapfit.errors import HeapfitError
 
 
 class Effort(StrEnum):
@@ -37,15 +35,9 @@ MEANING = {
     Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
 }
 
-_BUDGETS = {
+# How budgets are found.
+BUDGETS = {
     Effort.QUICK: PUBLISHED_BUDGETS,
     Effort.STANDARD: STANDARD_BUDGETS,
     Effort.LONG: replace(STANDARD_BUDGETS, replayed_events=STANDARD_SEARCH),
 }
-
-
-def budgets_of(effort: Effort) -> BudgetChoice:
-    """How this effort finds budgets. HeapfitError for an effort that there is not."""
-    if effort not in _BUDGETS:
-        raise HeapfitError(f"effort {effort}: no such effort (one of {', '.join(Effort)})")
-    return _BUDGETS[effort]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import Effort, budgets_of
+from heapfit.design.effort import BUDGETS, Effort
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
@@ -15,16 +15,16 @@ from heapfit.trace.loaded import STANDARD_ALIGNMENT
 class PlanOptions:
     """Options of the plans made for one trace or for several."""
 
-    alignment: int = STANDARD_ALIGNMENT
-    choice: BudgetChoice | None = None  # None: the effort decides
+    alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
+    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
-    effort: Effort = Effort.STANDARD
+    effort: Effort = Effort.STANDARD  # how far plans are looked for
 
     @property
-    def budgets(self) -> BudgetChoice:
+    def budgeting(self) -> BudgetChoice:
         """How budgets are found: the user's choice, else the effort's."""
-        return self.choice or budgets_of(self.effort)
+        return self.budgets or BUDGETS[self.effort]
 
     @property
     def precision(self) -> Precision:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plans worth measuring for a trace, each with why it is tried or why it does not apply.
 
-The standard ones are a list of makers. A user may name others.
+The standard ones, and those that a user names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from heapfit import _engine
@@ -62,34 +62,6 @@ _GIVEN = {"alignment", "layout"}  # scalars that no design learns from a trace
 SHOWN = ("tlsf", "best_fit", *RUNGS)  # measured with every answer
 
 PortfolioEntry: TypeAlias = Candidate | NotApplicable
-CandidateMaker: TypeAlias = "Callable[[MakerInput], list[PortfolioEntry]]"
-
-
-@dataclass(frozen=True, slots=True)
-class MakerInput:
-    """The input of a maker of candidates."""
-
-    loaded: LoadedTrace
-    options: PlanOptions
-    classes: BestClasses  # the best ones of pools alone
-    made: Sequence[PortfolioEntry]  # the entries of earlier makers
-    progress: Progress
-
-
-def makers() -> dict[str, CandidateMaker]:
-    """The makers of the standard candidates, in order: allocators as they are, then designs."""
-    return {
-        "every allocator as it is": _list_plain_allocators,
-        "sized, for sized deallocation": _make_sized,
-        "pools of special sizes": lambda brief: [special_sizes_candidate(brief.loaded)],
-        "pools of least peaks": lambda brief: [least_peaks_candidate(brief.classes, brief.loaded)],
-        "tailored, its placement learned": _make_tailored,
-        "at an alignment of 4 the same at 8": _make_coarser,
-        "budgets": lambda brief: budget_candidates(
-            brief.loaded, brief.options.budgets, brief.progress
-        ),
-        "budgets searched by replaying": _search_budgets,
-    }
 
 
 def standard_portfolio(
@@ -98,61 +70,72 @@ def standard_portfolio(
     progress: Progress = ignore_progress,
     classes: BestClasses | None = None,
 ) -> Portfolio:
-    """The candidates of all makers. `classes`: the best size classes, if they are known already."""
-    made: list[PortfolioEntry] = []
-    classes = classes or best_classes(loaded)
-    options = options or PlanOptions()
-    for make in makers().values():
-        made += make(MakerInput(loaded, options, classes, made, progress))
+    """The standard candidates: allocators as they are, then designs, each after what it builds on.
+
+    `classes`: the best size classes, if they are known already.
+    """
+    options, classes = options or PlanOptions(), classes or best_classes(loaded)
+    made: list[PortfolioEntry] = [
+        *_list_plain_allocators(loaded),
+        *_make_sized(loaded, options, progress),
+        special_sizes_candidate(loaded),
+        least_peaks_candidate(classes, loaded),
+        *_make_tailored(loaded, options, progress),
+    ]
+    made += _make_coarser(loaded, options, progress, made)
+    made += budget_candidates(loaded, options.budgeting, progress)
+    made += _search_budgets(loaded, options, progress, made)
     return split_applicable(made)
 
 
-def _list_plain_allocators(brief: MakerInput) -> list[PortfolioEntry]:
+def _list_plain_allocators(loaded: LoadedTrace) -> list[PortfolioEntry]:
     """Allocators that fit any program, without pools."""
     names = [
         info.name
         for info in _engine.allocators()
         if is_for_any_program(info) and not takes_pools(info) and info.name != _BEATEN
     ]
-    return [one for name in names for one in _make_by_name(name, brief.loaded)]
+    return [one for name in names for one in _make_by_name(name, loaded)]
 
 
-def _make_sized(brief: MakerInput) -> list[PortfolioEntry]:
+def _make_sized(
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress
+) -> list[PortfolioEntry]:
     """`sized` plain, with a hole limit and with two learned ends; for sized deallocation only."""
-    options = brief.options
     if not options.sized:
         return []
-    plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, brief.loaded)]
+    plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
-    return [*plain, learn_sized_ends(brief.loaded, options.budgets.seed, brief.progress)]
+    return [*plain, learn_sized_ends(loaded, options.budgeting.seed, progress)]
 
 
-def _make_tailored(brief: MakerInput) -> list[PortfolioEntry]:
-    options = brief.options
+def _make_tailored(
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress
+) -> list[PortfolioEntry]:
     if not options.learns:
-        return list_plain_candidates(brief.loaded)
-    return make_tailored_candidates(
-        brief.loaded, options.budgets.seed, brief.progress, options.call_sites
-    )
+        return list_plain_candidates(loaded)
+    return make_tailored_candidates(loaded, options.budgeting.seed, progress, options.call_sites)
 
 
-def _make_coarser(brief: MakerInput) -> list[PortfolioEntry]:
+def _make_coarser(
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress, made: Sequence[PortfolioEntry]
+) -> list[PortfolioEntry]:
     """Lists all plans that an alignment of 8 finds, where less is asked, so that it needs no more.
 
     Plans with pools are left: their blocks only grow with the alignment.
     """
-    if brief.loaded.alignment >= STANDARD_ALIGNMENT:
+    if loaded.alignment >= STANDARD_ALIGNMENT:
         return []
-    coarser = replace(brief, loaded=_align(brief.loaded, STANDARD_ALIGNMENT), made=())
+    coarser = _align(loaded, STANDARD_ALIGNMENT)
     found = [
-        _name_coarser(entry)
-        for make in (_list_plain_allocators, _make_sized, _make_tailored)
-        for entry in make(coarser)
+        *_list_plain_allocators(coarser),
+        *_make_sized(coarser, options, progress),
+        *_make_tailored(coarser, options, progress),
     ]
     return [
-        skip_duplicate(entry, brief.made) if isinstance(entry, Candidate) else entry
-        for entry in found
+        skip_duplicate(entry, made) if isinstance(entry, Candidate) else entry
+        for entry in map(_name_coarser, found)
     ]
 
 
@@ -171,26 +154,27 @@ def _name_coarser(entry: PortfolioEntry) -> PortfolioEntry:
     return replace(entry, name=name, same_as=same_as)
 
 
-def _search_budgets(brief: MakerInput) -> list[PortfolioEntry]:
+def _search_budgets(
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress, made: Sequence[PortfolioEntry]
+) -> list[PortfolioEntry]:
     """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
-    choice = brief.options.budgets
+    choice = options.budgeting
     if choice.replayed_events == 0:
         return []
-    name, seed = "searched", choice.seed
-    made = [one for one in brief.made if isinstance(one, Candidate) and one.trained_on_this_trace]
-    starts = [*(entry.plan for entry in made), *search_starts(brief.loaded, brief.progress)]
-    searched = search_plans(brief.loaded, starts, choice.replayed_events, seed, brief.progress)
+    counted = [one for one in made if isinstance(one, Candidate) and one.trained_on_this_trace]
+    starts = [*(entry.plan for entry in counted), *search_starts(loaded, progress)]
+    searched = search_plans(loaded, starts, choice.replayed_events, choice.seed, progress)
     if searched is None:
-        return [NotApplicable(name, "no plan that it tried serves the trace")]
+        return [NotApplicable("searched", "no plan that it tried serves the trace")]
     candidate = Candidate(
-        name,
-        Heap(name, searched.plan),
+        "searched",
+        Heap("searched", searched.plan),
         searched.account,
         trained_on_this_trace=True,
         replayed=searched.replayed,
-        is_searched_further=brief.options.effort != Effort.LONG,
+        is_searched_further=options.effort != Effort.LONG,
     )
-    return [skip_duplicate(candidate, brief.made)]
+    return [skip_duplicate(candidate, made)]
 
 
 def comparison_portfolio(
@@ -217,9 +201,7 @@ def build_portfolio(
 
     An allocator that takes pools means the designs that make its pools from this trace.
     """
-    made: list[PortfolioEntry] = []
-    for named in allocators:
-        made += _make_by_name(named, loaded)
+    made = [entry for named in allocators for entry in _make_by_name(named, loaded)]
     made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
     names = make_distinct([entry.name for entry in made])
     return split_applicable(
@@ -227,15 +209,11 @@ def build_portfolio(
     )
 
 
-def _list_given(scalars: Mapping[str, int]) -> dict[str, int]:
-    """The scalars that are given, whatever the trace: alignment and layout."""
-    return {name: value for name, value in scalars.items() if name in _GIVEN}
-
-
 def candidate_from_file(plan_file: PlanFile, loaded: LoadedTrace) -> Candidate:
     """The candidate of a plan file, which may have been made from another trace."""
     trained_on, plan = plan_file.trained_on, plan_file.plan
-    is_learned = not plan_file.heap and plan != Plan(plan.allocator, _list_given(plan.scalars))
+    given = {name: value for name, value in plan.scalars.items() if name in _GIVEN}
+    is_learned = not plan_file.heap and plan != Plan(plan.allocator, given)
     return Candidate(
         plan_file.name,
         heap_of_plan(plan_file),
@@ -257,7 +235,6 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
         return [_make_system_heap(named, loaded)]
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
-    allocator = info.name
     scalars = parse_values(named, settings, "TUNABLE")
     if not takes_pools(info):
         return [_make_plain_candidate(info, scalars, loaded)]
@@ -265,7 +242,7 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
         raise HeapfitError(
             f"{named}: its plan is made from the trace, at the alignment of all (--alignment)"
         )
-    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(allocator, loaded)]
+    return [_set_tunables(entry, scalars) for entry in _make_pool_designs(info.name, loaded)]
 
 
 def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:

@@ -68,9 +68,11 @@ def every_plan(
     """All configurations, and an entry for each that equals an earlier one of another name."""
     standard = standard_portfolio(loaded, options, progress)
     named = build_portfolio(loaded, list(_grid_names()), [])
-    further = _extra_candidates(standard.candidates, named.candidates)
+    both = *standard.candidates, *named.candidates
+    # Beyond the standard ones: the grid, then pools over each other heap.
+    further = *named.candidates, *(over for one in both for over in _vary_shared_heap(one))
     is_further = options.effort != Effort.LONG
-    candidates = [*standard.candidates, *(_mark(candidate, is_further) for candidate in further)]
+    candidates = *standard.candidates, *(_mark(candidate, is_further) for candidate in further)
     wanted = [one for one in candidates if allocators is None or one.plan.allocator in allocators]
     usual = {candidate.name for candidate in standard.candidates}
     judged = [one if one.name in usual else _skip_slow(one, loaded) for one in _drop_equal(wanted)]
@@ -80,26 +82,16 @@ def every_plan(
     return [*(entry for entry in left_out.values() if ":" not in entry.name), *judged]
 
 
-def _extra_candidates(standard: Sequence[Candidate], named: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates beyond the standard ones: the grid, then pools over each other heap."""
-    over = [other for candidate in (*standard, *named) for other in _vary_shared_heap(candidate)]
-    return [*named, *over]
-
-
 def configurations_by_name(
     loaded: LoadedTrace,
     names: Sequence[str],
     options: PlanOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Portfolio:
-    """The configurations of these allocators; NAME:TUNABLE=VALUE,... is one alone; no name: all."""
-    if not names:
-        return configurations(loaded, options, progress)
+    """The configurations of these allocators; NAME:TUNABLE=VALUE,... is one alone."""
     wanted = {name for name in names if ":" not in name}
     find_allocators(sorted(wanted))
-    space = Portfolio((), ())
-    if wanted:
-        space = configurations(loaded, options, progress, wanted)
+    space = configurations(loaded, options, progress, wanted) if wanted else Portfolio((), ())
     missing = wanted - {candidate.plan.allocator for candidate in space.candidates}
     alone = build_portfolio(loaded, [n for n in names if ":" in n or n in missing], [])
     both = split_applicable(_drop_equal([*space.candidates, *alone.candidates]))

@@ -28,11 +28,6 @@ class Answer:
         """True if the recordings suffice for an answer."""
         return is_enough(self.known)
 
-    @property
-    def overhead(self) -> float:
-        """Percent of the peak that goes to the allocator: metadata, rounding and holes."""
-        return 100 * (self.size.r_safe / max(self.size.u_max, 1) - 1)
-
     def sentences(self, *, is_growing: bool = False, is_brief: bool = False) -> Iterator[str]:
         """Sentences for the user: the answer, and what limits it; briefly for the first screen.
 

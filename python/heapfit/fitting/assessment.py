@@ -101,11 +101,11 @@ def check_holdout(
     for done, run in enumerate(seen, 1):
         refused += not _serves(choice, run, progress)
         progress(_REPLAY, done / len(seen))
-    return HoldoutResult(len(recordings), refused, sum(_count_events(run) for run in seen))
-
-
-def _count_events(run: LoadedTrace | Trace) -> int:
-    return len(run.events) if isinstance(run, LoadedTrace) else run.info.events
+    return HoldoutResult(
+        len(recordings),
+        refused,
+        sum(len(run.events) if isinstance(run, LoadedTrace) else run.info.events for run in seen),
+    )
 
 
 def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> bool:

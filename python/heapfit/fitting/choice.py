@@ -13,6 +13,7 @@ from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.incumbents.replacement import HeapCost
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, heap_size
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import verdict_rows
@@ -21,7 +22,7 @@ from heapfit.design.front.offers import Offer
 from heapfit.design.plan_files import plan_file_of
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions
-from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.plan_file import PlanFile, TrainingRecord
 from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
@@ -65,25 +66,37 @@ class Choice:
         return self.table if self.table.peaks else None
 
 
+def make_choice(
+    row: Row,
+    table: Comparison,
+    *,
+    shown: tuple[LoadedTrace, Comparison, Row],
+    trained_on: TrainingRecord,
+    options: FitOptions,
+    verdict: str,
+) -> Choice:
+    """The choice of a row of the table of all recordings; `shown`: one, its table, and its row."""
+    answer = Answer(
+        compute_size(row.r_safe or 0, row.known, options), row.known, options.peak, row.heap
+    )
+    plan_file = plan_file_of(row, table, trained_on, answer.size)
+    return Choice(*shown, table, row, answer, plan_file, verdict)
+
+
 def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
     """The same plan with a larger region, where recordings need more than was found.
 
     Less than these may do by chance; it is not known.
     """
-    r_safe, is_one = max(needs), len(needs) == 1
-    winner = replace(choice.winner, r_min=r_safe, r_safe=r_safe)
+    r_safe = max(needs)
+    winner, row = (replace(one, r_min=r_safe, r_safe=r_safe) for one in (choice.winner, choice.row))
     comparison = choice.comparison.with_row(winner)
-    answer = make_answer(winner.heap, r_safe, choice.answer.known, options)
-    size = answer.size
-    plan_file = replace(choice.plan_file, r_min=r_safe, r_safe=r_safe, region=size.region)
-    return replace(
-        choice,
-        comparison=comparison,
-        winner=winner,
-        table=comparison if is_one else choice.table,
-        row=winner if is_one else replace(choice.row, needs=tuple(needs), r_safe=r_safe),
-        answer=answer,
-        plan_file=replace(plan_file, margin=size.margin),
+    return make_choice(
+        winner if len(needs) == 1 else replace(row, needs=tuple(needs)),
+        comparison if len(needs) == 1 else choice.table,
+        shown=(choice.shown, comparison, winner),
+        trained_on=choice.plan_file.trained_on,
+        options=options,
         verdict=f"{choice.verdict} On the whole recording it needs {r_safe:,} B.",
     )
 
@@ -106,7 +119,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     """The choice of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
     alone = Portfolio((Candidate(rival.name, rival.heap, rival.reason, trained),), ())
-    compared = compare(choice.shown, alone, progress, options.plans.precision)
+    compared = compare(choice.shown, alone, progress, options.precision)
     (found,) = compared.rows
     if found.r_safe is not None:
         programs = ChangedPrograms.from_recordings([choice.shown])
@@ -116,23 +129,15 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
     comparison = replace(choice.comparison, rows=rows, work=work)
     comparison, winner = with_series(comparison, found, choice.shown)
-    answer = make_answer(winner.heap, winner.r_safe or 0, winner.known, options)
-    trained_on = choice.plan_file.trained_on
-    return replace(
-        choice,
-        comparison=comparison,
-        winner=winner,
-        table=comparison,
-        row=winner,
-        answer=answer,
-        plan_file=plan_file_of(winner, comparison, trained_on, answer.size),
+    return make_choice(
+        winner,
+        comparison,
+        shown=(choice.shown, comparison, winner),
+        trained_on=choice.plan_file.trained_on,
+        options=options,
         verdict=f"{winner.name} is chosen: {choice.winner.name} needs less on the excerpt, more "
         "on the whole recording.",
     )
-
-
-def make_answer(heap: Heap, r_safe: int, known: MarginBasis, options: FitOptions) -> Answer:
-    return Answer(compute_size(r_safe, known, options), known, options.peak, heap)
 
 
 def basis_of(choice: Choice, row: Row) -> MarginBasis:
@@ -145,6 +150,12 @@ def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSi
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
+def cost_heap(name: str, heap: Heap, recording: LoadedTrace, size: HeapSize | None) -> HeapCost:
+    """What a heap costs for a recording in what all of them need; None: none serves it."""
+    costs = estimate_costs(heap, recording, None if size is None else size.r_safe)
+    return HeapCost(name, size, costs.flash, costs.mean)
+
+
 def list_rival_offers(
     systems: Sequence[Needs], known: MarginBasis, shown: LoadedTrace, options: FitOptions
 ) -> list[Offer]:
@@ -152,12 +163,17 @@ def list_rival_offers(
 
     Their costs are of the recording that is shown.
     """
-    offers = []
-    for needs in systems:
-        basis = adapt_basis(known, needs.heap.plan)
-        if needs.most is not None:
-            costs = estimate_costs(needs.heap, shown, needs.most)
-            figures = Measures(needs.most, None, None, costs.mean, costs.longest, costs.flash)
-            size = compute_size(needs.most, basis, options)
-            offers.append(Offer(needs.heap.title, size.region, figures))
-    return offers
+    return [
+        _make_offer(needs, needs.most, known, shown, options)
+        for needs in systems
+        if needs.most is not None
+    ]
+
+
+def _make_offer(
+    needs: Needs, most: int, known: MarginBasis, shown: LoadedTrace, options: FitOptions
+) -> Offer:
+    costs = estimate_costs(needs.heap, shown, most)
+    figures = Measures(most, None, None, costs.mean, costs.longest, costs.flash)
+    size = compute_size(most, adapt_basis(known, needs.heap.plan), options)
+    return Offer(needs.heap.title, size.region, figures)

@@ -34,11 +34,11 @@ from heapfit.design.front.design_front import (
 )
 from heapfit.design.front.offers import NEAR, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
-from heapfit.design.plan_files import plan_file_of, training_record
+from heapfit.design.plan_files import training_record
 from heapfit.design.robust.design import design_several
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import Choice, compute_size, list_rival_offers, make_answer
+from heapfit.fitting.choice import Choice, compute_size, list_rival_offers, make_choice
 from heapfit.fitting.options import FitOptions
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
@@ -97,10 +97,14 @@ def choose(
     comparison, winner = with_series(comparison, comparison.row(row.name), shown)
     if is_one:
         table, row = comparison, winner
-    answer = make_answer(row.heap, row.r_safe or 0, row.known, options)
-    trained_on = training_record(names, recordings, table)
-    plan_file = plan_file_of(row, table, trained_on, answer.size)
-    return Choice(shown, comparison, winner, table, row, answer, plan_file, sentence)
+    return make_choice(
+        row,
+        table,
+        shown=(shown, comparison, winner),
+        trained_on=training_record(names, recordings, table),
+        options=options,
+        verdict=sentence,
+    )
 
 
 def _settle(
@@ -117,12 +121,12 @@ def _settle(
     programs = ChangedPrograms.from_recordings(recordings, whole.part("try changes", _TRIED))
     if len(recordings) == 1:
         table = _compare_candidates(recordings[0], options, whole)
-        pruned = PrunedRows(recordings[0], programs, options.plans.precision, options.pools)
+        pruned = PrunedRows(recordings[0], programs, options.precision, options.pools)
         reopen: Callable[[Comparison], Comparison] = pruned.reopen
     else:
         table, reopen = design_several(
             recordings,
-            options.plans,
+            options,
             sweep=sweep,
             is_whole=options.whole or not options.is_by_memory,
             is_of_all=not options.is_by_memory,
@@ -161,16 +165,16 @@ def _compare_candidates(
 
     Of the effort's plans one that cannot win is dropped, unless all are wanted.
     """
-    plans, making = options.plans, whole.part("make plans", steps=1)
+    making = whole.part("make plans", steps=1)
     with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
         if options.allocators:
-            portfolio = configurations_by_name(loaded, options.allocators, plans, making)
+            portfolio = configurations_by_name(loaded, options.allocators, options, making)
         else:
-            portfolio = portfolio_of(loaded, plans, making)
+            portfolio = portfolio_of(loaded, options, making)
         bounds = until_found()
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
     is_of_all = options.whole or not options.is_by_memory or bool(options.allocators)
-    precision = replace(plans.precision, is_of_all=is_of_all)
+    precision = replace(options.precision, is_of_all=is_of_all)
     return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
 
 
@@ -182,7 +186,7 @@ def _compare_on(
         Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in table.rows
     )
     portfolio = Portfolio(candidates, table.not_applicable)
-    return compare(recording, portfolio, progress, options.plans.precision)
+    return compare(recording, portfolio, progress, options.precision)
 
 
 def _refine(row: Row, place: int, r_safe: int | None) -> Row:

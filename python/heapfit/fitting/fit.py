@@ -12,16 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.choosing import foretell_choice
 from heapfit.fitting.folder import FitPaths, stage_results, start_writing_code
-from heapfit.fitting.incumbent import find_own_heap
+from heapfit.fitting.incumbent import find_own_heaps
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.result import Fit, make_result, plan_to_write
-from heapfit.fitting.selection import Selection, select_plan
+from heapfit.fitting.result import Fit, make_result
+from heapfit.fitting.selection import select_plan
 from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
-from heapfit.sweep import Sweep, usable_cores
+from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import source_name
 
@@ -78,46 +79,32 @@ def fit(
     done, at once if the folder's plan or code was edited; then, as on Ctrl-C, nothing is written.
     Recordings with equal requests count as one.
     """
-    stages = watch_fit(sources, progress)
     with stage_results(folder) as staging:
-        place, has_page = Place(folder, staging), write_page is not None
-        request = Request(place, options or FitOptions(), sweep, stages)
-        selection = _select(sources, request)
-        paths = FitPaths.in_folder(staging, has_code=selection.writes_code, has_page=has_page)
-        writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
-        if paths.code is None:
-            stages.foretell({"code": 0.0})
-        plan_file = plan_to_write(selection)
-        with start_writing_code(plan_file, paths, request.threads, coding) as wait_for_code:
-            fitted = make_result(selection, request, has_page=has_page)
-            if write_page is not None and paths.report is not None:
-                shown = selection.choice.shown
-                write_page(paths.report, fitted, shown, wait_for_code, writing)
-        stages.part("code")(_WRITE, 1.0)
+        stages = watch_fit(sources, progress)
+        request = Request(Place(folder, staging), options or FitOptions(), sweep, stages)
+        fitted, shown = find_fit(sources, request, has_page=write_page is not None)
+        write(fitted, staging, shown, write_page=write_page, stages=stages, threads=request.threads)
     return fitted
 
 
-def fit_in_memory(sources: Sequence[Path], request: Request, *, has_page: bool = False) -> Fit:
+def find_fit(
+    sources: Sequence[Path], request: Request, *, has_page: bool = False
+) -> tuple[Fit, LoadedTrace]:
     """A fit of which only the imported traces are written, into the staging folder.
 
-    Its paths are those that all will have in the place's folder.
+    Its paths are those that all will have in the place's folder. Then the recording that it shows.
     """
-    selection = _select(sources, request)
-    return make_result(selection, request, has_page=has_page)
-
-
-def _select(sources: Sequence[Path], request: Request) -> Selection:
-    """The selection, with the margin that a horizon asks for."""
-    named = request.incumbent()  # a heap that does not exist is rejected before any work
     options = request.options
+    # A heap that does not exist is rejected before any work.
+    named = [] if options.now is None else [find_heap(options.now, options.alignment)]
     workload = read_workload(sources, request)
-    own = named or find_own_heap(workload, options)
+    own = named or find_own_heaps(workload, options)
     seconds = foretell([one.trace.info.events for one in workload.recordings])
-    if own is not None:
+    if own:
         seconds["code"] *= _REPLACED
     request.stages.foretell(seconds)
-    selection = select_plan(workload, request, own)
-    return extend_to_horizon(selection)
+    selection = extend_to_horizon(select_plan(workload, request, own))
+    return make_result(selection, request, has_page=has_page), selection.choice.shown
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
@@ -133,12 +120,21 @@ def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
 
 
 def write(
-    fitted: Fit, folder: Path, shown: LoadedTrace, write_page: WritePage | None, progress: Progress
+    fitted: Fit,
+    folder: Path,
+    shown: LoadedTrace,
+    *,
+    write_page: WritePage | None,
+    stages: WeightedProgress,
+    threads: int,
 ) -> None:
     """Writes plan, code and page into an existing folder; `shown` is the run they show."""
     has_code, has_page = fitted.paths.code is not None, write_page is not None
     paths = FitPaths.in_folder(folder, has_code=has_code, has_page=has_page)
-    with start_writing_code(fitted.plan_file, paths, usable_cores(), progress) as wait_for_code:
+    writing, coding = stages.part("write", _PAGE), stages.part_beside("code")
+    if not has_code:
+        stages.foretell({"code": 0.0})
+    with start_writing_code(fitted.plan_file, paths, threads, coding) as wait_for_code:
         if write_page is not None and paths.report is not None:
-            write_page(paths.report, fitted, shown, wait_for_code, ignore_progress)
-    progress(_WRITE, 1.0)
+            write_page(paths.report, fitted, shown, wait_for_code, writing)
+    stages.part("code")(_WRITE, 1.0)

@@ -20,7 +20,7 @@ from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
-from heapfit.fitting.fit import WritePage, fit_in_memory, watch_fit, write
+from heapfit.fitting.fit import WritePage, find_fit, foretell, watch_fit, write
 from heapfit.fitting.folder import FitPaths, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run, save_plans
@@ -29,7 +29,8 @@ from heapfit.forecast.kind import RecordingKind
 from heapfit.outputs.folder import stage_folder
 from heapfit.outputs.scratch import claim_folder, drop
 from heapfit.plan.plan_file import PlanFile, require_unedited
-from heapfit.progress import Progress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.sweep import usable_cores
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular
@@ -133,7 +134,15 @@ class FittedHeap(Tabular):
                 if path.parent == self.home:
                     shutil.copyfile(path, staging / path.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
-            write(placed, staging, shown, self.write_page, progress)
+            stages = WeightedProgress(progress, foretell([len(shown.events)]))
+            write(
+                placed,
+                staging,
+                shown,
+                write_page=self.write_page,
+                stages=stages,
+                threads=usable_cores(),
+            )
         return placed.paths
 
     def write_plans(self, folder: Path | str) -> list[Path]:
@@ -175,7 +184,7 @@ def fit_heap(
     try:
         stages = watch_fit(paths, progress)
         request = Request(Place(home, home), options or FitOptions(), stages=stages)
-        found = fit_in_memory(paths, request, has_page=write_page is not None)
+        found, _ = find_fit(paths, request, has_page=write_page is not None)
     except BaseException:
         drop(home, lock)
         raise

@@ -10,18 +10,23 @@ from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
 from heapfit.comparison.incumbents.needs import Needs, measure_with_notes
-from heapfit.comparison.incumbents.replacement import LEAST_SAVED, HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
-from heapfit.fitting.choice import Choice, basis_of, compute_size, list_rival_offers
+from heapfit.fitting.choice import (
+    Choice,
+    basis_of,
+    compute_size,
+    cost_heap,
+    list_rival_offers,
+)
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.energy import load_sram
@@ -48,21 +53,21 @@ class Baselines:
 
 
 def measure_baselines(
-    own: Heap | None, searched: Sequence[LoadedTrace], request: Request
+    own: Sequence[Heap], searched: Sequence[LoadedTrace], request: Request
 ) -> Baselines:
     """Measures the incumbent, which a user named or the recordings do; else heaps that many have.
 
     None where a user names the allocators to try.
     """
     options, progress = request.options, request.stages.part("now")
-    if own is not None and options.now is not None:
-        return Baselines((measure_incumbent(own, searched, progress),), True)
+    if own and options.now is not None:
+        return Baselines((measure_incumbent(own[0], searched, progress),), True)
     if options.allocators:
         return Baselines()
     found = list[Needs]()
     common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
-    for heap in (*([] if own is None else [own]), *common):
-        is_own = heap is own
+    for heap in (*own, *common):
+        is_own = heap in own
         with suppress(HeapfitError):  # it does not have what they ask for
             found.append(measure_incumbent(heap, searched, progress, has_permanent=is_own))
         if is_own and found and found[0].most is not None:
@@ -70,11 +75,11 @@ def measure_baselines(
     return Baselines(tuple(one for one in found if one.most is not None))
 
 
-def find_own_heap(workload: Workload, options: FitOptions) -> Heap | None:
-    """The heap of the one system that all recordings come from."""
+def find_own_heaps(workload: Workload, options: FitOptions) -> list[Heap]:
+    """The heap of the one system that all recordings come from; empty if there is no such."""
     names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
-    name = names.pop() if len(names) == 1 else None
-    return None if name is None else find_heap(name, options.alignment)
+    known = [name for name in names if name is not None and len(names) == 1]
+    return [find_heap(name, options.alignment) for name in known]
 
 
 def measure_incumbent(
@@ -97,22 +102,18 @@ def size_incumbent(
     known: MarginBasis,
     options: FitOptions,
     progress: Progress = ignore_progress,
-) -> tuple[Answer, ChangeTest | None] | None:
-    """The answer that keeps a heap, tried on changes of the programs `searched`, if there are any.
+) -> tuple[HeapSize, MarginBasis, ChangeTest | None]:
+    """The size of a heap, tried on changes of the programs `searched`, if there are any.
 
-    `known` may be that of another heap for the same recordings. None: it serves one of them in no
-    region.
+    Some memory serves all recordings. `known` may be that of another heap for the same ones; then
+    what the size's margin rests on, and the trials.
     """
-    if needs.most is None:
-        return None
-    changes = None
-    known = adapt_basis(known, needs.heap.plan)
+    known, most, changes = adapt_basis(known, needs.heap.plan), needs.most or 0, None
     if searched:
         programs = ChangedPrograms.from_recordings(searched, progress)
-        changes = programs.test(needs.heap, needs.most, known)
+        changes = programs.test(needs.heap, most, known)
         known = replace(known, changes=changes.needed)
-    size = compute_size(needs.most, known, options)
-    return Answer(size, known, options.peak, needs.heap, is_kept=True), changes
+    return compute_size(most, known, options), known, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +132,18 @@ class Judge:
         names = [one.name for one in self.recordings]
         columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
         tried_on = self.searched if is_tried else ()
-        known = choice.answer.known
-        found = size_incumbent(needs, tried_on, known, self.options, self.progress)
-        answer, changes = found or (None, None)
-        size = None if answer is None else answer.size
-        costs = estimate_costs(heap, choice.shown, needs.most)
-        fitted = self._measure_fitted_cost()
+        known, size, changes = choice.answer.known, None, None
+        if needs.most is not None:
+            size, _, changes = size_incumbent(needs, tried_on, known, self.options, self.progress)
+        row, fitted = choice.winner, choice.answer.size
+        costs = (
+            cost_heap(heap.name, heap, choice.shown, size),
+            cost_heap(row.name, row.heap, choice.shown, fitted),
+        )
         return IncumbentVerdict(
             heap,
             tuple(Pair(*column) for column in columns),
-            (HeapCost(heap.name, size, costs.flash, costs.mean), fitted),
+            costs,
             needs.permanent,
             wanted=enough_recordings(max(choice.u_max)) if is_known else 1,
             changes=changes,
@@ -148,11 +151,6 @@ class Judge:
             is_known=is_known,
             is_preferred=self._is_preferred(needs, size, is_known=is_known),
         )
-
-    def _measure_fitted_cost(self) -> HeapCost:
-        row, choice = self.choice.winner, self.choice
-        costs = estimate_costs(row.heap, choice.shown, choice.needs.get(row.name))
-        return HeapCost(row.name, choice.answer.size, costs.flash, costs.mean)
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:
         """True if the fitted heap has clearly less of what is preferred; None for memory.

@@ -24,7 +24,6 @@ from heapfit.forecast.filling import (
 )
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
-    Expectation,
     LongerRuns,
     LongerRunTable,
     Refusal,
@@ -32,6 +31,7 @@ from heapfit.forecast.horizon import (
     expect_longer_runs,
     expect_of_services,
     refuse_growth,
+    tabulate,
 )
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.trace.loaded import LoadedTrace
@@ -68,9 +68,9 @@ def forecast_selection(selection: Selection) -> tuple[FitKinds, LongerRunTable]:
     read = [(one.trace, one.read.profile) for one in selection.workload.recordings]
     kinds = find_kinds(read, choice.shown.trace, choice.answer.size, options.programs)
     expected = _expect(selection, kinds)
-    events = 0 if expected.is_job else len(choice.shown.events)
-    region = choice.answer.size.region
-    return kinds, expected.tabulate(region, options.horizon, kinds.shown, events)
+    events = 0 if expected.is_of_runs else len(choice.shown.events)
+    region, horizon = choice.answer.size.region, options.horizon
+    return kinds, tabulate(expected, region, horizon=horizon, kind=kinds.shown, events=events)
 
 
 def find_kinds(
@@ -90,19 +90,19 @@ def find_kinds(
     return FitKinds(tuple(kinds), kind, growth, names)
 
 
-def _expect(selection: Selection, kinds: FitKinds) -> Expectation:
+def _expect(selection: Selection, kinds: FitKinds) -> LongerRuns | Refusal:
     shown = kinds.shown
     if shown.is_growing:
-        return Expectation(refuse_growth(shown))
+        return refuse_growth(shown)
     needs = [need for need in selection.needs if need is not None]
     if shown.kind is Kind.JOB or len(needs) >= FEWEST_RUNS:
-        return Expectation(expect_further_runs(needs), is_job=True, basis=f"{len(needs)} runs")
+        return expect_further_runs(needs)
     if selection.excerpt is not None:
-        return Expectation(Refusal("the recording is too long to be replayed for it", ""))
+        return Refusal("the recording is too long to be replayed for it", "")
     return _expect_of_services(selection, kinds)
 
 
-def _expect_of_services(selection: Selection, kinds: FitKinds) -> Expectation:
+def _expect_of_services(selection: Selection, kinds: FitKinds) -> LongerRuns | Refusal:
     choice, searched = selection.choice, selection.searched
     needs = selection.needs
 
@@ -127,5 +127,6 @@ def _expect_of_service(
     base = loaded.trace.base_alignment_for(heap.plan.alignment)
     events = loaded.events if heap.is_ours else served
     run = ReplayedRun(events, served, heap.plan, base)
-    found = expect_longer_runs(run, heap.region(need), kind)
-    return found if isinstance(found, Refusal) else found.convert_regions(heap.memory)
+    region = heap.region(need)
+    found = expect_longer_runs(run, region, kind)
+    return found if isinstance(found, Refusal) else found.widen(heap.memory(region) - region)

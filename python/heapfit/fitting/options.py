@@ -6,14 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
 from heapfit.forecast.horizon import Horizon
 from heapfit.importers import ImportOptions
 from heapfit.plan.quantities import require_alignment, require_choice, require_number
-from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
 # replays some hundred times what it looks at (docs/long-recordings.md).
@@ -21,26 +19,20 @@ MOST_SEARCHED = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class FitOptions:
+class FitOptions(PlanOptions):
     """The options of a fit, as the command line and `import heapfit` take them."""
 
-    alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
     importing: ImportOptions = field(default_factory=ImportOptions)
     prefer: Preference | None = None  # what the winner has least of; None: RAM where it is worth it
-    call_sites: bool = False  # the program can pass call sites
-    sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     pools: bool = False  # plans whose blocks are counted on the recordings may be chosen
     peak: int | None = None  # live bytes to be ready for; None: what the recordings have
     horizon: Horizon | None = None  # how long the heap is to last
     margin: float | None = None  # percent; None: what was measured (docs/margin.md)
-    effort: Effort = Effort.STANDARD  # how far plans are looked for
     whole: bool = False  # search the regions of plans, too, that cannot win
     now: str | None = None  # the incumbent heap: one of SYSTEM_HEAPS
     code: bool = False  # plan and code of the fitted heap are written even where one is kept
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
-
-    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
 
     def __post_init__(self) -> None:
@@ -54,14 +46,3 @@ class FitOptions:
     def is_by_memory(self) -> bool:
         """True if the winner is to have the least RAM, or about the least."""
         return self.prefer in (None, Preference.RAM)
-
-    @property
-    def plans(self) -> PlanOptions:
-        """The options with which the plans are made."""
-        return PlanOptions(
-            self.alignment,
-            choice=self.budgets,
-            call_sites=self.call_sites,
-            sized=self.sized,
-            effort=self.effort,
-        )

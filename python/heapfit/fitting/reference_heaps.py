@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -45,7 +44,6 @@ class ReferenceRow:
     flash: int | None  # bytes of code
     has_checks: bool = True  # a wrong free is detected by the code whose costs these are
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
-    is_in_saving: bool = False  # many have it: the saving is over it without an incumbent
 
     @property
     def region(self) -> int | None:
@@ -57,6 +55,11 @@ class ReferenceRow:
         """The region over the peak that it is for."""
         return None if self.size is None else self.size.region / max(self.size.peak, 1)
 
+    @property
+    def is_in_saving(self) -> bool:
+        """True for heaps that many have: the saving is over them where no incumbent is known."""
+        return self.standing in (ReferenceKind.RULE, ReferenceKind.OTHER)
+
 
 def measure_reference_heaps(
     selection: Selection, progress: Progress
@@ -67,59 +70,55 @@ def measure_reference_heaps(
     that many have, which were measured before, the one that does as well comes first.
     """
     choice, excerpt, today = selection.choice, selection.excerpt, selection.baselines.incumbent
-    others, events = _measure_others(selection, progress)
-    fitted = _refer_to_row(
-        selection, choice.winner, f"fitted: {choice.winner.name.partition(':')[0]}"
-    )
-    rows = [replace(fitted, standing=ReferenceKind.FITTED)]
+    winner, counted = choice.winner, _find_counted(choice)
+    title = f"fitted: {winner.name.partition(':')[0]}"
+    rows = [_refer_to_row(selection, winner, title, ReferenceKind.FITTED)]
     if today is not None:
-        incumbent = _refer_to_needs(selection, today, today.heap.title)
-        rows.insert(0, replace(incumbent, standing=ReferenceKind.TODAY))
+        rows.insert(0, _refer_to_needs(selection, today, today.heap.title, ReferenceKind.TODAY))
     if excerpt is not None and excerpt.is_raised:  # to compare with: none but it was raised
-        raised = {**choice.needs, choice.winner.name: excerpt.r_safe}
-        rows.append(_refer_to_row(selection, choice.winner, fitted.title, raised))
+        rows.append(_refer_to_row(selection, winner, title, ReferenceKind.OTHER, excerpt.r_safe))
+    others, events = _measure_others(selection, progress)
     rows += others
-    counted = _find_counted(choice)
     if counted is not None:
-        row = _refer_to_row(selection, counted, COUNTED)
-        size = None if row.size is None else replace(row.size, margin=0)
-        rows.append(replace(row, standing=ReferenceKind.COUNTED, size=size))
-    rows = [row for row in rows if not any(_makes_needless(one, row) for one in rows)]
-    if excerpt is not None:
-        rows = [
-            replace(row, is_of_excerpt=row.standing is not ReferenceKind.FITTED) for row in rows
-        ]
-    return tuple(rows), events
+        row = _refer_to_row(selection, counted, COUNTED, ReferenceKind.COUNTED)
+        rows.append(replace(row, size=row.size and replace(row.size, margin=0)))
+    is_excerpt = excerpt is not None
+    found = (
+        replace(row, is_of_excerpt=is_excerpt and row.standing is not ReferenceKind.FITTED)
+        for row in rows
+        if not any(_makes_needless(one, row) for one in rows)
+    )
+    return tuple(found), events
 
 
 def _measure_others(selection: Selection, progress: Progress) -> tuple[list[ReferenceRow], int]:
     """The heaps other than the incumbent and the fitted one; then events."""
     choice, baselines, answer = selection.choice, selection.baselines, selection.choice.answer
     today = "" if baselines.incumbent is None else baselines.incumbent.heap.name
+    common = () if baselines.is_known else baselines.needs
+    titled = {name: (f"heapfit {name}", ReferenceKind.RUNG) for name in reversed(RUNGS)}
+    left_out = {choice.winner.name, today if today == TLSF else ""}
     found, events = list[ReferenceRow](), 0
-    for name in [*reversed(RUNGS), TLSF]:
-        is_rung, known = name != TLSF, choice.needs.get(name)
-        title = f"heapfit {name}" if is_rung else "TLSF"
-        if not (is_rung or baselines.is_known):
-            common = [one for one in baselines.needs if one.heap.name != TLSF]
-            rows = [_refer_to_needs(selection, one, one.heap.title) for one in common]
-            found += [replace(one, standing=ReferenceKind.RULE, is_in_saving=True) for one in rows]
-        if choice.winner.name == name or (today == name and not is_rung):
-            continue
+    for name, told in (titled | {TLSF: ("TLSF", ReferenceKind.OTHER)}).items():
+        if name == TLSF:
+            found += [
+                _refer_to_needs(selection, one, one.heap.title, ReferenceKind.RULE)
+                for one in common
+                if one.heap.name != TLSF
+            ]
         row = next((one for one in choice.comparison.rows if one.name == name), None)
-        if row is not None and known is not None:
-            made = _refer_to_row(selection, row, title)
+        if name in left_out:
+            continue
+        if row is not None and choice.needs.get(name) is not None:
+            found.append(_refer_to_row(selection, row, *told))
         else:
             heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
             needs = measure(heap, selection.searched, progress=progress)
-            made = _refer_to_needs(selection, needs, title)
+            found.append(_refer_to_needs(selection, needs, *told))
             events += needs.events
-        standing = ReferenceKind.RUNG if is_rung else ReferenceKind.OTHER
-        found.append(replace(made, standing=standing, is_in_saving=not is_rung))
-        progress(f"count calls of {title}", 1.0)
-    return sorted(
-        found, key=lambda one: not answer.is_kept or one.title != answer.heap.title
-    ), events
+        progress(f"count calls of {told[0]}", 1.0)
+    kept = answer.heap.title if answer.is_kept else None
+    return sorted(found, key=lambda one: kept is None or one.title != kept), events
 
 
 def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
@@ -148,20 +147,31 @@ def _find_counted(choice: Choice) -> Row | None:
 
 
 def _refer_to_row(
-    selection: Selection, row: Row, title: str, needs: Mapping[str, int | None] | None = None
+    selection: Selection,
+    row: Row,
+    title: str,
+    standing: ReferenceKind,
+    needed: int | None = None,
 ) -> ReferenceRow:
-    needed = (needs or selection.choice.needs).get(row.name)
-    known = basis_of(selection.choice, row)
-    return _make_row(selection, title, heap=row.heap, needed=needed, known=known)
+    known, memory = basis_of(selection.choice, row), needed or selection.choice.needs.get(row.name)
+    return _make_row(selection, title, standing, heap=row.heap, needed=memory, known=known)
 
 
-def _refer_to_needs(selection: Selection, needs: Needs, title: str) -> ReferenceRow:
+def _refer_to_needs(
+    selection: Selection, needs: Needs, title: str, standing: ReferenceKind
+) -> ReferenceRow:
     known = adapt_basis(selection.choice.answer.known, needs.heap.plan)
-    return _make_row(selection, title, heap=needs.heap, needed=needs.most, known=known)
+    return _make_row(selection, title, standing, heap=needs.heap, needed=needs.most, known=known)
 
 
 def _make_row(
-    selection: Selection, title: str, *, heap: Heap, needed: int | None, known: MarginBasis
+    selection: Selection,
+    title: str,
+    standing: ReferenceKind,
+    *,
+    heap: Heap,
+    needed: int | None,
+    known: MarginBasis,
 ) -> ReferenceRow:
     """The row of a heap for the answer's peak, with its own margin, and costs where known.
 
@@ -173,12 +183,5 @@ def _make_row(
         known = replace(known, changes=tried.changes.needed)
     size = None if needed is None else compute_size(needed, known, selection.options)
     costs = estimate_costs(heap, selection.choice.shown, needed)
-    return ReferenceRow(
-        title,
-        ReferenceKind.OTHER,
-        size,
-        costs.mean,
-        costs.longest,
-        costs.flash,
-        costs.has_checks,
-    )
+    figures = costs.mean, costs.longest, costs.flash, costs.has_checks
+    return ReferenceRow(title, standing, size, *figures)

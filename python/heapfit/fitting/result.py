@@ -142,7 +142,7 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         comparison=choice.comparison,
         winner=choice.winner,
         answer=choice.answer,
-        plan_file=plan_to_write(selection),
+        plan_file=_plan_to_write(selection),
         verdict=choice.verdict,
         suggestions=suggestions,
         warnings=_list_warnings(selection),
@@ -193,7 +193,7 @@ def _list_warnings(selection: Selection) -> tuple[str, ...]:
     return tuple(dict.fromkeys(warnings))
 
 
-def plan_to_write(selection: Selection) -> PlanFile:
+def _plan_to_write(selection: Selection) -> PlanFile:
     """The fitted heap's plan, or that of the heap that is kept, in bytes of its setting."""
     choice = selection.choice
     kept, fitted, size = choice.answer.heap, choice.plan_file, choice.answer.size

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.fitting.choice import Choice, make_answer
+from heapfit.fitting.choice import Choice, make_choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
 from heapfit.fitting.incumbent import (
@@ -55,7 +55,7 @@ class Selection:
         return not self.choice.answer.is_kept or self.options.code
 
 
-def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selection:
+def select_plan(workload: Workload, request: Request, own: Sequence[Heap]) -> Selection:
     """Selects the plan that serves all recordings in the least memory, or a heap there is.
 
     `own`: the program's heap, if it is known. Of excerpts no other heap is kept, since it would not
@@ -91,12 +91,14 @@ def select_plan(workload: Workload, request: Request, own: Heap | None) -> Selec
 def decide_again(selection: Selection, margin: float) -> Selection:
     """The selection as another margin makes it, in percent; the fitted plan stays."""
     options, fitted = replace(selection.options, margin=margin), selection.fitted
-    answer = make_answer(
-        fitted.answer.heap, fitted.answer.size.r_safe, fitted.answer.known, options
+    fitted = make_choice(
+        fitted.row,
+        fitted.table,
+        shown=(fitted.shown, fitted.comparison, fitted.winner),
+        trained_on=fitted.plan_file.trained_on,
+        options=options,
+        verdict=fitted.verdict,
     )
-    size = answer.size
-    plan_file = replace(fitted.plan_file, region=size.region, margin=size.margin)
-    fitted = replace(fitted, answer=answer, plan_file=plan_file)
     return _decide(replace(selection, options=options, fitted=fitted), ignore_progress)
 
 

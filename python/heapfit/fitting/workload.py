@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import open_all
@@ -52,11 +51,6 @@ class Request:
     def threads(self) -> int:
         """How many threads a fit itself may use."""
         return usable_cores() if self.sweep is None else self.sweep.threads
-
-    def incumbent(self) -> Heap | None:
-        """The heap that the options name; HeapfitError if there is no such."""
-        options = self.options
-        return None if options.now is None else find_heap(options.now, options.alignment)
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,20 +162,21 @@ def follow_groups(
     where the recording has no clock.
     """
     cut = int(windows.starts[0]), windows.events, len(windows)
-    passes = {family: (_Numbering(), _engine.GroupTroughs(*cut)) for family in FAMILIES}
+    numbers: dict[Family, dict[int, int]] = {family: {0: 0} for family in FAMILIES}
+    troughs = {family: _engine.GroupTroughs(*cut) for family in FAMILIES}
     for events, batch in trace.walk("time", "site", "thread"):
         is_request = batch["op"] < FREE
-        for family, (numbering, troughs) in passes.items():
+        for family in FAMILIES:
             names = np.where(is_request, batch[family], 0).astype(np.uint64)
-            troughs.feed(events, numbering.number(names))
+            troughs[family].feed(events, _number(names, numbers[family]))
     series = [
         one
-        for family, (numbering, troughs) in passes.items()
-        for one in _series_of(family, numbering.names, troughs.result())
+        for family in FAMILIES
+        for one in _series_of(family, list(numbers[family]), troughs[family].result())
     ]
     end = int(batch["time"][-1])
     apart = end / trace.info.events if end >= SHORTEST_CLOCK else 0.0
-    return series, tuple(passes["site"][0].names), apart
+    return series, tuple(numbers["site"]), apart
 
 
 def _series_of(
@@ -190,23 +191,11 @@ def _series_of(
             yield BlockGroup(family, names[group], rows[group], held, blocks)
 
 
-class _Numbering:
-    """Numbers names as they come, 0 as 0; those beyond the limit have the last number."""
-
-    def __init__(self) -> None:
-        self.names = [0]
-
-    def number(self, names: NDArray[np.uint64]) -> NDArray[np.uint32]:
-        numbers, is_known = self._look_up(names)
-        if not is_known.all() and len(self.names) < MOST_GROUPS:
-            unknown = np.unique(names[~is_known])
-            self.names += unknown[: MOST_GROUPS - len(self.names)].tolist()
-            numbers, is_known = self._look_up(names)
-        return np.where(is_known, numbers, np.uint32(MOST_GROUPS))
-
-    def _look_up(self, names: NDArray[np.uint64]) -> tuple[NDArray[np.uint32], NDArray[np.bool_]]:
-        every = np.array(self.names, np.uint64)
-        order = np.argsort(every)
-        known = every[order]
-        places = np.minimum(np.searchsorted(known, names), len(known) - 1)
-        return order[places].astype(np.uint32), known[places] == names
+def _number(names: NDArray[np.uint64], numbers: dict[int, int]) -> NDArray[np.uint32]:
+    """Numbers names as they come; those beyond the limit have the last number."""
+    distinct, which = np.unique(names, return_inverse=True)
+    for name in distinct.tolist():
+        if len(numbers) < MOST_GROUPS:
+            numbers.setdefault(name, len(numbers))
+    known = [numbers.get(name, MOST_GROUPS) for name in distinct.tolist()]
+    return np.array(known, np.uint32)[which]

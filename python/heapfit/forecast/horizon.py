@@ -75,6 +75,7 @@ class Refusal:
 
     reason: str
     advice: str
+    is_of_runs: bool = False  # whole runs are too few
 
     def sentence(self) -> str:
         """Why longer runs are unknown, and what to do."""
@@ -97,6 +98,7 @@ class LongerRuns:
     maxima: NDArray[np.int64]  # of the region needed in each window, or of each run; bytes
     windows: float  # as many as a run as long as the recording has
     is_of_runs: bool = False  # the maxima are needs of whole runs, whose law may be no extreme's
+    basis: str = ""  # what they are, in words
 
     @property
     def sample(self) -> MaximaSample:
@@ -128,9 +130,8 @@ class LongerRuns:
             low, high = min(low, *ends), max(high, *ends)
         return low, high
 
-    def convert_regions(self, convert: Callable[[int], int]) -> LongerRuns:
-        """The same where regions are counted otherwise: larger by an amount that stays."""
-        more = convert(self.region) - self.region
+    def widen(self, more: int) -> LongerRuns:
+        """The same where every region is larger by `more` bytes."""
         return replace(self, region=self.region + more, maxima=self.maxima + more)
 
     def _round(self, level: float) -> int:
@@ -176,39 +177,30 @@ class LongerRunTable:
         return None if needed is None or needed.region <= region else needed.region
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
-    """What the recordings of a program say of its longer runs."""
+def tabulate(
+    runs: LongerRuns | Refusal,
+    region: int,
+    *,
+    horizon: Horizon | None,
+    kind: RecordingKind,
+    events: int = 0,
+) -> LongerRunTable:
+    """A row for runs as long as the recording, 10 and 100 times as long, and a horizon's.
 
-    runs: LongerRuns | Refusal
-    is_job: bool = False  # its unit is a run
-    basis: str = ""  # what it rests on
-
-    def widen(self, more: int) -> Expectation:
-        """The same where every region is larger by `more` bytes."""
-        if isinstance(self.runs, Refusal):
-            return self
-        return replace(self, runs=self.runs.convert_regions(lambda region: region + more))
-
-    def tabulate(
-        self, region: int, horizon: Horizon | None, kind: RecordingKind, events: int = 0
-    ) -> LongerRunTable:
-        """A row for runs as long as the recording, 10 and 100 times as long, and a horizon's.
-
-        The region is for runs as long as the recording: for these no other is told. `kind` is that
-        of the recording whose length counts; `events` were replayed for it.
-        """
-        if isinstance(self.runs, Refusal):
-            return LongerRunTable((), self.runs, "", events)
-        names = [(_name(times, is_job=self.is_job), times) for times in _TIMES]
-        first, *longer = (_make_row(name, times, self.runs, region) for name, times in names)
-        rows = [replace(first, needed=None), *longer]
-        if horizon is not None:
-            times = horizon.times(kind.profile.events, kind.microseconds)
-            asked = _make_row(horizon.text, times, self.runs, region, is_asked=True)
-            rows = [asked if row.times == times else row for row in rows]
-            rows += [] if asked in rows else [asked]
-        return LongerRunTable(tuple(rows), None, self.basis, events)
+    The region is for runs as long as the recording: for these no other is told. `kind` is that of
+    the recording whose length counts; `events` were replayed for it.
+    """
+    if isinstance(runs, Refusal):
+        return LongerRunTable((), runs, "", events)
+    names = [(_name(times, is_job=runs.is_of_runs), times) for times in _TIMES]
+    first, *longer = (_make_row(name, times, runs, region) for name, times in names)
+    rows = [replace(first, needed=None), *longer]
+    if horizon is not None:
+        times = horizon.times(kind.profile.events, kind.microseconds)
+        asked = _make_row(horizon.text, times, runs, region, is_asked=True)
+        rows = [asked if row.times == times else row for row in rows]
+        rows += [] if asked in rows else [asked]
+    return LongerRunTable(tuple(rows), None, runs.basis, events)
 
 
 def _make_row(
@@ -260,7 +252,7 @@ def join_runs(each: Sequence[LongerRuns]) -> LongerRuns:
 
 def expect_of_services(
     events: Sequence[int], shown: int, expect: Callable[[int], LongerRuns | Refusal]
-) -> Expectation:
+) -> LongerRuns | Refusal:
     """What the windows of all services say that are about as long as the one shown.
 
     `events` are those of each recording; `expect` is asked by a recording's number.
@@ -272,22 +264,21 @@ def expect_of_services(
             if isinstance(one, LongerRuns):
                 found.append(one)
             elif number == shown:
-                return Expectation(one)
+                return one
     longer = join_runs(found)
     left_out = f" of {len(events)}" if len(found) < len(events) else ""
     runs = "" if len(events) == 1 else f" of {len(found)}{left_out} runs"
-    return Expectation(longer, basis=f"{len(longer.maxima)} windows{runs}")
+    return replace(longer, basis=f"{len(longer.maxima)} windows{runs}")
 
 
 def expect_further_runs(needs: Sequence[float]) -> LongerRuns | Refusal:
     """What further runs need of a heap's region, by the bytes that each recorded one needed."""
     if len(needs) < FEWEST_RUNS:
         runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
-        return Refusal(
-            f"the unit of a job is a run, and {runs} recorded", f"a chance takes {FEWEST_RUNS} runs"
-        )
-    maxima = np.array(needs, np.int64)
-    return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True)
+        reason = f"the unit of a job is a run, and {runs} recorded"
+        return Refusal(reason, f"a chance takes {FEWEST_RUNS} runs", is_of_runs=True)
+    maxima, basis = np.array(needs, np.int64), f"{len(needs)} runs"
+    return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True, basis=basis)
 
 
 def join_windows(maxima: NDArray[Any], count: int) -> NDArray[np.int64]:

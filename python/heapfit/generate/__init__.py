@@ -19,18 +19,13 @@ from heapfit.comparison.incumbents.heap_plans import describe_own_heap
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
-from heapfit.generate.folder import stage_code_folder, write_texts
+from heapfit.generate.folder import list_files, stage_code_folder, write_texts
 from heapfit.generate.images import link_images
-from heapfit.generate.languages import require_fit
 from heapfit.generate.memories import generate_memories, require_plain
 from heapfit.generate.names import parse_prefix
-from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions, with_region
+from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.parts_list import write_parts_list
-from heapfit.generate.platforms import (
-    FORMS,
-    platform_templates,
-    require_sized_frees,
-)
+from heapfit.generate.platforms import FORMS, templates_of
 from heapfit.generate.tables import (
     HeapDesign,
     design_from_plan_file,
@@ -38,13 +33,12 @@ from heapfit.generate.tables import (
     require_whole_blocks,
 )
 from heapfit.generate.texts import (
+    added_texts,
     allocators_of,
     header_name,
     header_text,
     heap_texts,
-    language_texts,
     one_file_texts,
-    platform_texts,
     readme_text,
 )
 from heapfit.generate.worst_calls import call_bounds
@@ -59,7 +53,7 @@ def generate(
     folder: Path,
     prefix: str = "app",
     language: str = "c",
-    options: GenerateOptions | None = None,
+    options: GenerateOptions = DEFAULT_OPTIONS,
 ) -> list[Path]:
     """Writes the folder and returns its files, sorted.
 
@@ -73,37 +67,35 @@ def generate(
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     target_language = find_target(Language, language)
-    chosen = options or DEFAULT_OPTIONS
     if plan_file.memories is not None:
-        require_plain(plan_file.name, target_language, chosen)
+        require_plain(plan_file.name, target_language, options)
         return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
-    plan_file = with_region(plan_file, chosen.region)
-    platforms = [find_target(Platform, name) for name in dict.fromkeys(chosen.platforms)]
+    if options.region is not None:  # nothing was tried for it
+        plan_file = replace(plan_file, region=options.region, margin=None)
+    platforms = [find_target(Platform, name) for name in dict.fromkeys(options.platforms)]
     design = design_from_plan_file(
         plan_file,
         parse_prefix(prefix),
-        replace(chosen, counts=chosen.counts or any(FORMS[one].counts for one in platforms)),
+        replace(options, counts=options.counts or any(FORMS[one].counts for one in platforms)),
         is_one_file=any(FORMS[one].is_one_file for one in platforms),
     )
-    require_fit(design, target_language)
-    require_sized_frees(design, platforms)
-    templates = platform_templates(platforms, is_pools_alone=design.is_pools_alone)
-    texts = _source_texts(design) | language_texts(design, target_language)
+    templates = templates_of(design, target_language, platforms)
+    texts = _source_texts(design)
     with stage_code_folder(folder) as staging:
         write_texts(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
-        measured = _measure(staging, design, chosen)
+        measured = _measure(staging, design, options)
         # After the heap alone was measured: these may need headers that are not here.
-        write_texts(staging, platform_texts(design, templates))
-        sizes = [*(read_code_size(plan_file.plan) if design.counts else ()), *measured]
+        write_texts(staging, added_texts(design, templates))
+        sizes = [*(read_code_size(plan_file.plan) if design.options.counts else ()), *measured]
         readme = readme_text(design, sizes, target_language, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
-        if chosen.inspect is not None:
-            chosen.inspect(staging)
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+        if options.inspect is not None:
+            options.inspect(staging)
+    return list_files(folder)
 
 
 def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
@@ -119,7 +111,7 @@ def write_recorder(folder: Path) -> list[Path]:
     """Writes the recorder of firmware, for the heap that it has, and returns its files, sorted."""
     with stage_code_folder(folder) as staging:
         copy_recorder(staging)
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return list_files(folder)
 
 
 def _measure(staging: Path, design: HeapDesign, options: GenerateOptions) -> list[CodeSize]:
@@ -139,4 +131,4 @@ def _source_texts(design: HeapDesign) -> dict[str, str]:
     made = "".join(texts.values())
     texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
     texts = one_file_texts(design, texts) if design.is_one_file else texts
-    return texts | (recorder_texts() if design.records else {})
+    return texts | (recorder_texts() if design.options.records else {})

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_in_folder
 from heapfit.generate.names import Text
 from heapfit.plan.plan import Plan
@@ -28,11 +28,13 @@ class CodeSize:
     code: int  # bytes of instructions, without tables
 
 
-def measure_code_sizes(folder: Path, images: Images) -> list[CodeSize]:
-    """The code size by each compiler that is here and could link the folder."""
-    linked = ((CORTEX_M4, images.plain), (OWN, images.own))
+def measure_code_sizes(folder: Path, images: Mapping[str, Path]) -> list[CodeSize]:
+    """The code size by each compiler that is here and could link the folder (link_images)."""
+    compilers = {"plain": CORTEX_M4, "own": OWN}
     found = (
-        measure_image(compiler, folder, image) for compiler, image in linked if image is not None
+        measure_image(compiler, folder, images[name])
+        for name, compiler in compilers.items()
+        if name in images
     )
     return [size for size in found if size is not None]
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from shutil import copytree
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.generate.names import Text
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
@@ -69,8 +69,8 @@ def recorder_texts(names: Iterable[str] = ("record.c", "record.h")) -> dict[str,
 
 def sink_texts() -> dict[str, str]:
     """The sinks of the recorder, by file name; a program builds one of them."""
-    sinks = sorted((_recorder_folder() / "sinks").glob("*.[ch]"))
-    return {f"sinks/{path.name}": _read(path) for path in sinks}
+    sinks = _recorder_folder() / "sinks"
+    return {f"sinks/{path.name}": _read(path) for path in sorted(sinks.glob("*.[ch]"))}
 
 
 def copy_recorder(folder: Path) -> None:
@@ -97,7 +97,7 @@ def _read(path: Path) -> str:
     try:
         return path.read_bytes().decode("utf-8")
     except OSError as error:
-        reason = error.strerror or str(error)
+        reason = os_error_reason(error)
         raise HeapfitError(f"{path}: cannot be read: {reason} (install heapfit again)") from error
 
 

@@ -12,11 +12,13 @@ import contextlib
 import hashlib
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.scratch import claim_folder, drop
+from heapfit.outputs.file import explain_write_errors
+from heapfit.outputs.folder import move_staged
+from heapfit.outputs.scratch import scratch_folder
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
@@ -28,23 +30,18 @@ _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 @contextlib.contextmanager
 def stage_code_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
-    try:
+    with explain_write_errors(folder):
         require_replaceable(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        scratch, lock = claim_folder(folder.parent)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-    try:
-        staging = scratch / "new"
-        staging.mkdir()
-        yield staging
-        _write_manifest(staging)
-        _exchange(staging, folder, scratch / "old")
-        ours.add_output(folder)
-    except OSError as error:
-        raise _cannot_write(folder, error) from error
-    finally:
-        drop(scratch, lock)
+        with scratch_folder(folder.parent) as scratch:
+            staging, old = scratch / "new", scratch / "old"
+            staging.mkdir()
+            yield staging
+            _write_manifest(staging)
+            old.mkdir()
+            goes = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+            move_staged(staging, folder, old, goes)
+            ours.add_output(folder)
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
@@ -54,36 +51,14 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
         (folder / name).write_text(text, encoding="utf-8", newline="")
 
 
-def _cannot_write(folder: Path, error: OSError) -> HeapfitError:
-    reason = error.strerror or str(error)
-    return HeapfitError(f"{folder}: cannot be written: {reason} (choose another place)")
-
-
-def _exchange(new: Path, folder: Path, old: Path) -> None:
-    """Moves `folder`, if it exists, to `old`, and `new` to `folder`."""
-    is_there = folder.exists()
-    if is_there:
-        folder.rename(old)
-    try:
-        new.rename(folder)
-    except OSError:
-        if is_there:
-            old.rename(folder)
-        raise
-
-
 def _write_manifest(folder: Path) -> None:
-    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in _files(folder)]
+    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in list_files(folder)]
     (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def list_files(folder: Path) -> list[Path]:
     """All files below a folder, links to folders included, in order."""
-    for path in sorted(folder.iterdir()):
-        if path.is_dir() and not path.is_symlink():
-            yield from _files(path)
-        else:
-            yield path
+    return sorted(one for one in folder.rglob("*") if one.is_symlink() or not one.is_dir())
 
 
 def _hash(path: Path) -> str:
@@ -97,9 +72,11 @@ def require_replaceable(folder: Path) -> None:
     if not folder.is_dir():
         return
     listed = _read_manifest(folder)
-    for path in _files(folder):
-        name = str(path.relative_to(folder))
-        if name == MANIFEST or _is_built(name, is_crate=_CRATE in listed):
+    for path in list_files(folder):
+        place = path.relative_to(folder)
+        name = str(place)
+        is_cargos = _CRATE in listed and place.parts[0] in _BUILT_BY_CARGO
+        if name == MANIFEST or path.suffix in _BUILT or is_cargos:
             continue
         if name not in listed:
             raise HeapfitError(
@@ -112,11 +89,6 @@ def require_replaceable(folder: Path) -> None:
                 f"{path}: was edited after it was generated (keep what you need and delete it, or "
                 "give --force)"
             )
-
-
-def _is_built(name: str, is_crate: bool) -> bool:
-    path = PurePath(name)
-    return path.suffix in _BUILT or (is_crate and path.parts[0] in _BUILT_BY_CARGO)
 
 
 def _read_manifest(folder: Path) -> dict[str, str]:

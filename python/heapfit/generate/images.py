@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
@@ -15,28 +14,20 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
 
-_IMAGES = ("plain", "marked")
 _FUNCTIONS = 80  # of an image, about
-
-
-@dataclass(frozen=True, slots=True)
-class Images:
-    """The linked programs of all functions of the header; None where linking was not possible."""
-
-    plain: Path | None = None  # for a Cortex-M4
-    marked: Path | None = None  # the same with its loops marked
-    own: Path | None = None  # for this machine, where there is no cross compiler
 
 
 @contextmanager
 def link_images(
     folder: Path, header: Path, threads: int = 1, progress: Progress = ignore_progress
-) -> Iterator[Images]:
-    """Links a folder's images outside of it; they exist until the context ends.
+) -> Iterator[dict[str, Path]]:
+    """Links a folder's images of all functions of the header; they exist until the context ends.
 
+    Of "plain", for a Cortex-M4, "marked", the same with its loops marked, and "own", for this
+    machine where there is no cross compiler, those that could be linked.
     A last step of the progress is left to who reads them.
     """
-    counted = count_steps(progress, "compile the code", len(_IMAGES) + 1)
+    counted = count_steps(progress, "compile the code", 3)
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
@@ -55,5 +46,8 @@ def link_images(
                 counted(name, 1.0)
             return image
 
-        plain, marked = map_in_threads(threads, link, _IMAGES)
-        yield Images(plain, marked, link("own") if plain is None else None)
+        names = ["plain", "marked"]
+        linked = dict(zip(names, map_in_threads(threads, link, names), strict=True))
+        if linked["plain"] is None:
+            linked["own"] = link("own")
+        yield {name: image for name, image in linked.items() if image is not None}

@@ -13,13 +13,10 @@ from heapfit.generate.core_files import (
     PLAN_OF_BUILD,
     STAMP,
     collect_core_files,
-    contract_number,
-    core_stamp,
     core_text,
     licence,
-    operation_names,
 )
-from heapfit.generate.folder import stage_code_folder, write_texts
+from heapfit.generate.folder import list_files, stage_code_folder, write_texts
 from heapfit.generate.names import Text, core_word, make_identifier, parse_prefix, printable
 from heapfit.generate.options import GenerateOptions
 from heapfit.generate.parts_list import write_parts_list
@@ -42,7 +39,7 @@ def generate_memories(
         write_texts(staging, texts)
         save_plan(staging / "plan.toml", plan_file)
         write_parts_list(staging, word, stamp)
-    return sorted(path for path in folder.rglob("*") if path.is_file())
+    return list_files(folder)
 
 
 def require_plain(name: str, language: Language, options: GenerateOptions) -> None:
@@ -118,9 +115,6 @@ def _fill_texts(
         "design": design,
         "upper": Text(prefix.upper()),
         "allocators": allocators,
-        "contract": contract_number(),
-        "core_stamp": core_stamp(),
-        "operations": operation_names(),
     }
     texts = {
         f"{prefix}_memories.h": fill_template("memories.h.j2", figures),

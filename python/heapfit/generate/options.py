@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.plan.plan_file import PlanFile
@@ -27,11 +27,6 @@ class GenerateOptions:
 
 
 DEFAULT_OPTIONS = GenerateOptions()
-
-
-def with_region(plan_file: PlanFile, region: int | None) -> PlanFile:
-    """The plan with the user's region, whose margin is unknown; unchanged if that is None."""
-    return plan_file if region is None else replace(plan_file, region=region, margin=None)
 
 
 def region_warning(plan_file: PlanFile, region: int | None) -> str | None:

@@ -9,24 +9,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
+from heapfit.generate.folder import list_files
 
 PARTS_LIST = "heapfit.spdx.json"
 _LICENCE = "Apache-2.0"
 _NO_DATE = "1970-01-01T00:00:00Z"  # the form wants one, and equal inputs give equal bytes
 _PACKAGE = "SPDXRef-heap"
-
-
-@dataclass(frozen=True, slots=True)
-class RequiredPackage:
-    """Another project's package that a folder's code needs when it runs."""
-
-    name: str
-    version: str
-    licence: str  # an SPDX expression; NOASSERTION where its own description has none
 
 
 def write_parts_list(folder: Path, prefix: str, stamp: str) -> None:
@@ -36,7 +27,7 @@ def write_parts_list(folder: Path, prefix: str, stamp: str) -> None:
 
 
 def parts_list(
-    folder: Path, name: str, stamp: str, needed: Sequence[RequiredPackage] = ()
+    folder: Path, name: str, stamp: str, needed: Sequence[tuple[str, str, str]] = ()
 ) -> dict[str, object]:
     """Every file below `folder`, and the packages it needs, as an SPDX document.
 
@@ -44,11 +35,12 @@ def parts_list(
         folder: What is listed; paths are relative to it.
         name: Of the package that the files are.
         stamp: Tells this list from those of other contents.
-        needed: Packages that are not in the folder.
+        needed: Name, version and licence of other projects' packages that the code needs when it
+            runs; the licence as an SPDX expression, or NOASSERTION.
     """
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    paths = list_files(folder)
     files = [_file_entry(path, folder, number) for number, path in enumerate(paths)]
-    others = [_other_package(one, number) for number, one in enumerate(needed)]
+    others = [_other_package(number, *one) for number, one in enumerate(needed)]
     return {
         "spdxVersion": "SPDX-2.3",
         "dataLicense": "CC0-1.0",
@@ -83,21 +75,21 @@ def _own_package(name: str, paths: list[Path]) -> dict[str, object]:
     }
 
 
-def _other_package(needed: RequiredPackage, number: int) -> dict[str, object]:
+def _other_package(number: int, name: str, version: str, licence: str) -> dict[str, object]:
     return {
         "SPDXID": f"SPDXRef-needed-{number}",
-        "name": needed.name,
-        "versionInfo": needed.version,
+        "name": name,
+        "versionInfo": version,
         "downloadLocation": "NOASSERTION",
         "filesAnalyzed": False,
         "licenseConcluded": "NOASSERTION",
-        "licenseDeclared": needed.licence,
+        "licenseDeclared": licence,
         "copyrightText": "NOASSERTION",
         "externalRefs": [
             {
                 "referenceCategory": "PACKAGE-MANAGER",
                 "referenceType": "purl",
-                "referenceLocator": f"pkg:pypi/{needed.name}@{needed.version}",
+                "referenceLocator": f"pkg:pypi/{name}@{version}",
             }
         ],
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generated folder's files for platforms: they call the heap or build it.
+"""A generated folder's files for platforms and for other languages: they call the heap or build it.
 
 The C of the heap stays as it is. A platform's files are templates in templates/PLATFORM; each says
 at its head what it does for that platform.
@@ -7,12 +7,13 @@ at its head what it does for that platform.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.tables import HeapDesign
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import Language, Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,6 @@ class PlatformForm:
     is_one_file: bool = False  # it compiles the sources of one folder alone
     counts: bool = False  # its functions report figures that only a heap with counts has
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
-
-
-def _make_lock_form(title: str, name: str) -> PlatformForm:
-    """The form of a system that only needs a lock."""
-    file = f"{name}_lock_hfit.h"
-    return PlatformForm(title, {file: f"{name}/{file}.j2"})
 
 
 _CMAKE = {"CMakeLists.txt": "cmake/CMakeLists.txt.j2"}
@@ -80,10 +75,16 @@ FORMS = {
             )
         },
     ),
-    Platform.THREADX: _make_lock_form("ThreadX", "threadx"),
-    Platform.NUTTX: _make_lock_form("NuttX", "nuttx"),
-    Platform.RIOT: _make_lock_form("RIOT", "riot"),
-    Platform.MBED: _make_lock_form("Mbed OS", "mbed"),
+    # Systems that only need a lock.
+    **{
+        one: PlatformForm(title, {f"{one}_lock_hfit.h": f"{one}/{one}_lock_hfit.h.j2"})
+        for one, title in (
+            (Platform.THREADX, "ThreadX"),
+            (Platform.NUTTX, "NuttX"),
+            (Platform.RIOT, "RIOT"),
+            (Platform.MBED, "Mbed OS"),
+        )
+    },
     Platform.CMAKE: PlatformForm("CMake", _CMAKE),
     Platform.MESON: PlatformForm("Meson", {"meson.build": "meson/meson.build.j2"}),
     Platform.CONAN: PlatformForm("Conan", _CMAKE | {"conanfile.py": "conan/conanfile.py.j2"}),
@@ -96,15 +97,41 @@ FORMS = {
 }
 
 
-def platform_templates(platforms: Iterable[Platform], *, is_pools_alone: bool) -> dict[str, str]:
-    """The templates of the platforms' own files by file name, for a plan of pools alone or not.
+# By names that are made of the prefix: the same heap under a language's own names.
+_LANGUAGE_FILES = {
+    Language.C: {},
+    Language.CXX: {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"},
+    Language.RUST: {
+        "Cargo.toml": "Cargo.toml.j2",
+        "build.rs": "build.rs.j2",
+        "lib.rs": "lib.rs.j2",
+    },
+}
+_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
 
-    HeapfitError if two of them have different files of one name.
+
+def templates_of(
+    design: HeapDesign, language: Language, platforms: Iterable[Platform] = ()
+) -> dict[str, str]:
+    """The templates of the files that a language and platforms add, by file name.
+
+    HeapfitError if the design's prefix or region does not suit the language, a platform has no
+    block's size at free where the plan's heap needs it, or two have different files of one name.
     """
-    found: dict[str, str] = {}
+    if language is not Language.C:
+        _require_fit(design, language)
+    templates = _LANGUAGE_FILES[language].items()
+    found = {name.format(design.prefix): template for name, template in templates}
     for platform in platforms:
         form = FORMS[platform]
-        for name, template in (form.files | (form.pool_files if is_pools_alone else {})).items():
+        if form.frees_without_size and design.needs_size:
+            raise HeapfitError(
+                f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
+                f"but {form.title}'s {form.frees_without_size} passes no size "
+                "(choose a plan of another allocator)"
+            )
+        files = form.files | (form.pool_files if design.is_pools_alone else {})
+        for name, template in files.items():
             if found.setdefault(name, template) != template:
                 raise HeapfitError(
                     f"platform {platform.value}: its {name} collides with that of another platform "
@@ -113,13 +140,15 @@ def platform_templates(platforms: Iterable[Platform], *, is_pools_alone: bool) -
     return found
 
 
-def require_sized_frees(design: HeapDesign, platforms: Iterable[Platform]) -> None:
-    """HeapfitError if the plan's heap needs a block's size at free and a platform has none."""
-    for platform in platforms:
-        function = FORMS[platform].frees_without_size
-        if function and design.needs_size:
-            raise HeapfitError(
-                f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
-                f"but {FORMS[platform].title}'s {function} passes no size "
-                "(choose a plan of another allocator)"
-            )
+def _require_fit(design: HeapDesign, language: Language) -> None:
+    """No keyword is made of a prefix: each name has more behind it."""
+    if design.options.is_given:
+        raise HeapfitError(
+            f"language {language.value}: the first request makes the heap, so it cannot take "
+            "a region (omit --region-given or --language)"
+        )
+    if _RESERVED.search(design.prefix):
+        raise HeapfitError(
+            f"prefix {str(design.prefix)!a}: names of {language.value} must not hold two _ side by "
+            "side (for example: app)"
+        )

@@ -78,8 +78,7 @@ def prove_folder(folder: Path) -> Proof:
     numbers = prove_numbers(folder)
     if numbers.left:
         return numbers
-    text = prove(_own_proofs(), [folder])
-    return Proof(numbers.goals + text.goals, numbers.left + text.left)
+    return _join([numbers, prove(_own_proofs(), [folder])])
 
 
 def prove_numbers(folder: Path) -> Proof:
@@ -87,8 +86,7 @@ def prove_numbers(folder: Path) -> Proof:
     names, text = goals_of(folder)
     tables = [name for name in names if name.startswith("table_")]
     pools = [name for name in names if name not in tables]
-    parts = prove_goals(folder, tables, text, "qed"), prove_goals(folder, pools, text)
-    return Proof(sum(part.goals for part in parts), parts[0].left + parts[1].left)
+    return _join([prove_goals(folder, tables, text, "qed"), prove_goals(folder, pools, text)])
 
 
 def prove_goals(folder: Path, names: Sequence[str], text: str, prover: str = _PROVERS) -> Proof:
@@ -109,12 +107,17 @@ def _own_proofs() -> Path:
 
 def prove(proofs: Path, includes: Sequence[Path]) -> Proof:
     """Proves the lemmas, then the functions in `includes`, by the contracts of `proofs`."""
-    proven = [
-        *(_prove_part(proofs, includes, part) for part in (_OF_LEMMAS, _OF_LIVE_BLOCK)),
-        *(_prove_part(proofs, includes, part, _PROVER) for part in (_OF_FUNCTIONS, _OF_BUDGET)),
-    ]
-    left = tuple(name for part in proven for name in part.left)
-    return Proof(sum(part.goals for part in proven), left)
+    return _join(
+        [
+            *(_prove_part(proofs, includes, part) for part in (_OF_LEMMAS, _OF_LIVE_BLOCK)),
+            *(_prove_part(proofs, includes, part, _PROVER) for part in (_OF_FUNCTIONS, _OF_BUDGET)),
+        ]
+    )
+
+
+def _join(parts: Sequence[Proof]) -> Proof:
+    left = tuple(name for part in parts for name in part.left)
+    return Proof(sum(part.goals for part in parts), left)
 
 
 def _prove_part(
@@ -124,7 +127,8 @@ def _prove_part(
     text = "".join(_run_wp(proofs, includes, what, _SECONDS, prover))
     found = re.search(r"Proved goals:\s*(\d+) / (\d+)", text)
     if found is None:
-        raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {_last_line(text)}")
+        last = (text.strip().splitlines() or ["no message"])[-1]
+        raise HeapfitError(f"{includes[0]}: frama-c cannot read {PROVEN}: {last}")
     proof = Proof(int(found[2]), tuple(_LEFT.findall(text)))
     if proof.proven != int(found[1]):
         raise HeapfitError(f"{includes[0]}: frama-c names not all goals that are left: {found[0]}")
@@ -142,11 +146,6 @@ def is_proven(proofs: Path, includes: Sequence[Path], seconds: int = _MUTANT_SEC
         if _LEFT.match(line):
             return False
     return said
-
-
-def _last_line(text: str) -> str:
-    lines = text.strip().splitlines()
-    return lines[-1] if lines else "no message"
 
 
 @contextmanager

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from heapfit.errors import HeapfitError
 
@@ -24,103 +25,84 @@ _FIXED_POOL_BITS = 8  # offset of fixed_pool's used bits: USED_BITS of src/pools
 _WORDS = 2**32  # values of a word
 
 
-@dataclass(frozen=True, slots=True)
-class PoolLayout:
-    """The offsets of one pool's blocks, of their used bits and of its free list."""
+# A pool by the names that its row has in C, and "list", the offset of its free list:
+# used_bit is the place of its first block's used bit, in bits; block_size are the bytes from one
+# block to the next, size those of the largest request; by inverse and turn an offset leads to its
+# block's number (hfit/pools.h).
+Pool: TypeAlias = dict[str, int]
 
-    list: int  # offset of its free list
-    base: int  # offset of its first block
-    count: int
-    first: int  # place of its first block's used bit, in bits
-    size: int  # bytes from one block to the next
-    request: int  # bytes of the largest request that it serves
-    inverse: int = 1  # by which an offset leads to its block's number (hfit/pools.h)
-    turn: int = 0
-
-    @property
-    def end(self) -> int:
-        """Offset just behind the last block."""
-        return self.base + self.count * self.size
-
-    def goal(self, number: int) -> str:
-        """A C function whose contract states what the proof requires of a pool."""
-        return (
-            f"/*@ requires \\valid_read(run) && run->base == {self.base} && run->bits == 0 &&\n"
-            f"        run->count == {self.count} && run->first == {self.first};\n"
-            f"    assigns \\nothing;\n"
-            f"    ensures laid_out({self.list}, run, {self.size}); */\n"
-            f"static void pool_{number}(const block_run *run) {{\n    (void)run;\n}}\n"
-        )
-
-    def parts(self) -> tuple[tuple[str, str], ...]:
-        """Begin and end, as terms, of its list, its used bits (in bits) and its blocks."""
-        return (
-            (f"{self.list}", f"{self.list} + 4"),
-            (f"{self.first}", f"{self.first} + {self.count}"),
-            (f"{self.base}", f"{self.base} + {self.count} * {self.size}"),
-        )
+# A C function whose contract states what the proof requires of a pool.
+_POOL_GOAL = """\
+/*@ requires \\valid_read(run) && run->base == {base} && run->bits == 0 &&
+        run->count == {count} && run->first == {used_bit};
+    assigns \\nothing;
+    ensures laid_out({list}, run, {block_size}); */
+static void pool_{number}(const block_run *run) {{
+    (void)run;
+}}
+"""
+# A C function whose contract states, in numbers, what a table must keep.
+_TABLE_GOAL = """\
+/*@ assigns \\nothing;
+{ensures} */
+static void table_{number}(void) {{
+    (void)0;
+}}
+"""
+# Each pool lies between the control words and what is behind the pools.
+_OF_EACH = (
+    "inside_{at}: {base} + {count} * {block_size} <= {end} && {end} <= {region}",
+    "behind_{at}: {control} <= 4 * ({used_bit} / 32)",
+    "aligned_{at}: {base} % {alignment} == 0 && {block_size} % {alignment} == 0",
+    "holds_{at}: 1 <= {size} && {size} <= {block_size}",
+    "numbered_{at}: ({block_size} / {unit}) * {unit} == {block_size} && "
+    "(({block_size} / {unit}) * {inverse}) % {words} == 1",
+)
+# No two pools share a block's byte, a used bit or a list; no bit lies in a block.
+_OF_TWO = (
+    "apart_{before}_{at}: ({list} + 4 <= {other[list]} || {other[list]} + 4 <= {list}) && "
+    "({used_bit} + {count} <= {other[used_bit]} || "
+    "{other[used_bit]} + {other[count]} <= {used_bit}) && "
+    "({base} + {count} * {block_size} <= {other[base]} || "
+    "{other[base]} + {other[count]} * {other[block_size]} <= {base})",
+    "bits_{before}_{at}: 4 * (({used_bit} + {count} - 1) / 32) + 4 <= {other[base]} && "
+    "4 * (({other[used_bit]} + {other[count]} - 1) / 32) + 4 <= {base}",
+    "ascend_{before}_{at}: {other[size]} < {size}",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
     """The pools of one plan struct, and the part of the region that is theirs."""
 
-    pools: tuple[PoolLayout, ...]  # those with blocks
+    pools: tuple[Pool, ...]  # those with blocks
     alignment: int
     end: int  # offset of what lies behind the pools
     region: int  # bytes
     control: int  # bytes before the used bits
     leads: tuple[str, ...]  # what must be true that a size leads to its pool
 
-    def goals(self, number: int) -> str:
-        """A C function whose contract states, in numbers, what a table must keep."""
-        clauses = [*self._places(), *self._pairs(), *self.leads]
-        ensures = "\n".join(f"    ensures {clause};" for clause in clauses)
-        return (
-            f"/*@ assigns \\nothing;\n{ensures} */\nstatic void table_{number}(void) {{\n    "
-            f"(void)0;\n}}\n"
-        )
-
-    def _places(self) -> Iterator[str]:
-        """Each pool lies between the control words and what is behind the pools."""
+    def clauses(self) -> Iterator[str]:
+        """What a table must keep, in numbers."""
+        its = {name: getattr(self, name) for name in ("alignment", "end", "region", "control")}
         for at, pool in enumerate(self.pools):
-            yield f"inside_{at}: {pool.parts()[2][1]} <= {self.end} && {self.end} <= {self.region}"
-            yield f"behind_{at}: {self.control} <= 4 * ({pool.first} / 32)"
-            yield (
-                f"aligned_{at}: {pool.base} % {self.alignment} == 0 && "
-                f"{pool.size} % {self.alignment} == 0"
-            )
-            yield f"holds_{at}: 1 <= {pool.request} && {pool.request} <= {pool.size}"
-            yield (
-                f"numbered_{at}: ({pool.size} / {2**pool.turn}) * {2**pool.turn} == {pool.size} && "
-                f"(({pool.size} / {2**pool.turn}) * {pool.inverse}) % {_WORDS} == 1"
-            )
-
-    def _pairs(self) -> Iterator[str]:
-        """No two pools share a block's byte, a used bit or a list; no bit lies in a block."""
+            named = {**its, **pool, "at": at, "unit": 2 ** pool["turn"], "words": _WORDS}
+            yield from (clause.format(**named) for clause in _OF_EACH)
         for at, pool in enumerate(self.pools):
             for before, other in enumerate(self.pools[:at]):
-                apart = (
-                    f"({end} <= {other_start} || {other_end} <= {start})"
-                    for (start, end), (other_start, other_end) in zip(
-                        pool.parts(), other.parts(), strict=True
-                    )
-                )
-                yield f"apart_{before}_{at}: {' && '.join(apart)}"
-                yield (
-                    f"bits_{before}_{at}: "
-                    f"4 * (({pool.first} + {pool.count} - 1) / 32) + 4 <= {other.base} && "
-                    f"4 * (({other.first} + {other.count} - 1) / 32) + 4 <= {pool.base}"
-                )
-                yield f"ascend_{before}_{at}: {other.request} < {pool.request}"
+                two = {**pool, "at": at, "before": before, "other": other}
+                yield from (clause.format(**two) for clause in _OF_TWO)
+        yield from self.leads
 
 
 def goals_of(folder: Path) -> tuple[list[str], str]:
     """The names of the functions that state a folder's goals, and their text."""
     tables = tables_of(folder)
     pools = [pool for table in tables for pool in table.pools]
-    texts = {f"pool_{at}": pool.goal(at) for at, pool in enumerate(pools)}
-    texts |= {f"table_{at}": table.goals(at) for at, table in enumerate(tables)}
+    texts = {f"pool_{at}": _POOL_GOAL.format(**pool, number=at) for at, pool in enumerate(pools)}
+    for at, table in enumerate(tables):
+        ensures = "\n".join(f"    ensures {clause};" for clause in table.clauses())
+        texts[f"table_{at}"] = _TABLE_GOAL.format(number=at, ensures=ensures)
     return list(texts), "\n".join(texts.values())
 
 
@@ -154,18 +136,12 @@ def _lay_out_table(
     """The layout of a plan struct; None if it has no linked block."""
     if kind == "hfit_fixed_pool_plan" and plan["blocks"] > 0:
         pool = _lay_out_fixed_pool(plan)
-        return TableLayout((pool,), plan["alignment"], pool.end, region, _FIXED_POOL_BITS, ())
+        end = pool["base"] + pool["count"] * pool["block_size"]
+        return TableLayout((pool,), plan["alignment"], end, region, _FIXED_POOL_BITS, ())
     if kind != "hfit_pools_plan" or plan.get("search") == 0 or "end" not in plan:
         return None
     rows = [_numbers(row) for row in _POOL.findall(tables[f"{name}_pools"][1])]
-    pools = tuple(
-        PoolLayout(
-            4 * at, row["base"], row["count"], row["used_bit"], row["block_size"],
-            row["size"], row["inverse"], row["turn"],
-        )
-        for at, row in enumerate(rows)
-        if row["count"] > 0
-    )  # fmt: skip
+    pools = tuple({**row, "list": 4 * at} for at, row in enumerate(rows) if row["count"] > 0)
     if not pools:
         return None
     entries = [int(entry) for entry in re.findall(r"\d+", tables.get(f"{name}_index", ("", ""))[1])]
@@ -175,7 +151,7 @@ def _lay_out_table(
     return TableLayout(pools, plan["alignment"], plan["end"], region, control, tuple(leads))
 
 
-def _lay_out_fixed_pool(plan: dict[str, int]) -> PoolLayout:
+def _lay_out_fixed_pool(plan: dict[str, int]) -> Pool:
     """The layout by stride_of and base_for of src/pools/fixed_pool.c."""
     alignment, count, request = plan["alignment"], plan["blocks"], plan["block_size"]
     base = _round_up(_FIXED_POOL_BITS + 4 * -(-count // 32), alignment)
@@ -183,9 +159,16 @@ def _lay_out_fixed_pool(plan: dict[str, int]) -> PoolLayout:
     odd, turn = stride, 0
     while odd % 2 == 0:
         odd, turn = odd // 2, turn + 1
-    return PoolLayout(
-        0, base, count, 8 * _FIXED_POOL_BITS, stride, request, pow(odd, -1, _WORDS), turn
-    )
+    return {
+        "list": 0,
+        "base": base,
+        "count": count,
+        "used_bit": 8 * _FIXED_POOL_BITS,
+        "block_size": stride,
+        "size": request,
+        "inverse": pow(odd, -1, _WORDS),
+        "turn": turn,
+    }
 
 
 def _index_goals(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -23,46 +23,10 @@ from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
-_ENTRIES_A_LINE = 24
-_POOL_WORDS = 8  # hfit_pool
+# The words of an hfit_pool; sizes and offsets in bytes, is_exact 1 or 0, as in C.
+_POOL = ("size", "count", "is_exact", "base", "block_size", "used_bit", "inverse", "turn")
 _POOLS_PLAN_WORDS = 14  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 2, seal
 _OPERATIONS_WORDS = 12  # hfit_operations
-
-
-@dataclass(frozen=True, slots=True)
-class PoolEntry:
-    """One hfit_pool; sizes and offsets in bytes."""
-
-    size: int
-    count: int
-    is_exact: int  # 1 or 0, as in C
-    base: int
-    block_size: int
-    used_bit: int
-    inverse: int
-    turn: int
-
-    @property
-    def end(self) -> int:
-        """Offset just behind the last block."""
-        return self.base + self.count * self.block_size
-
-
-@dataclass(frozen=True, slots=True)
-class IndexTable:
-    """One hfit_pool_index and its table, and the seal of the plan it is in."""
-
-    entries: tuple[int, ...]  # a byte each
-    own: int
-    multiplier: int
-    shift: int
-    seal: int
-
-    def lines(self) -> Iterator[Text]:
-        """The entries as lines of C."""
-        for start in range(0, len(self.entries), _ENTRIES_A_LINE):
-            row = self.entries[start : start + _ENTRIES_A_LINE]
-            yield Text(" ".join(f"{entry}," for entry in row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +39,8 @@ class PlanTable:
     alignment: int
     scalars: tuple[tuple[Text, int], ...]  # without the alignment
     takes_pools: bool
-    pools: tuple[PoolEntry, ...]
-    index: IndexTable | None
+    pools: tuple[dict[str, int], ...]  # by _POOL
+    index: _engine.PoolIndex | None  # and the seal
     shared: PlanTable | None
 
     @property
@@ -87,12 +51,13 @@ class PlanTable:
     @property
     def blocks(self) -> int:
         """The number of blocks of all pools."""
-        return sum(pool.count for pool in self.pools)
+        return sum(pool["count"] for pool in self.pools)
 
     @property
     def pools_end(self) -> int:
         """Offset just behind the last pool."""
-        return self.pools[-1].end
+        last = self.pools[-1]
+        return last["base"] + last["count"] * last["block_size"]
 
     def chain(self) -> Iterator[PlanTable]:
         """The structs of a chain, this one last and the innermost first, as C requires."""
@@ -102,14 +67,11 @@ class PlanTable:
 
     def rom(self) -> int:
         """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
-        words = 0
-        entries = 0
-        for table in self.chain():
-            entries += 0 if table.index is None else len(table.index.entries)
-            words += _POOL_WORDS * len(table.pools)
-            words += _POOLS_PLAN_WORDS if table.takes_pools else 1 + len(table.scalars)
-            words += _OPERATIONS_WORDS if table is not self else 0
-        return words * _WORD + entries
+        tables = list(self.chain())
+        own = (_POOLS_PLAN_WORDS if one.takes_pools else 1 + len(one.scalars) for one in tables)
+        words = sum(own) + sum(len(_POOL) * len(one.pools) for one in tables)
+        words += _OPERATIONS_WORDS * (len(tables) - 1)
+        return words * _WORD + sum(len(one.index.table) for one in tables if one.index is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,21 +82,16 @@ class HeapDesign:
     plan: PlanTable
     plan_name: Text
     trained_on: Text
-    events: int
     warning: Text  # what is to be said of the recording; mostly empty
     region: int  # what to set the heap to
-    r_safe: int  # what the recordings needed; 0: unknown
     peak: int  # live bytes that the region is for; 0: unknown
     margin: Text  # percent; empty: unknown
-    runs: int  # recordings
-    base_alignment: int
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
     header: int  # bytes in front of a block; 0 for a heap behind pools
-    counts: bool  # it keeps what calls have done
-    is_given: bool  # the program hands the region over when the heap is made
     is_one_file: bool  # its C is one file
-    records: bool  # it records each call
+    file: PlanFile  # for its numbers: a name is taken from above
+    options: GenerateOptions
 
     @property
     def has_own_sources(self) -> bool:
@@ -184,21 +141,16 @@ def design_from_plan_file(
         plan=table,
         plan_name=printable(plan_file.name),
         trained_on=printable(trained.trace),
-        events=trained.events,
         warning=Text(pointer_size_warning(trained.kind, plan_file.pointer_bits) or ""),
         region=region,
-        r_safe=plan_file.r_safe or 0,
         peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
         margin=Text("" if plan_file.margin is None else f"{plan_file.margin:g}"),
-        runs=plan_file.runs,
-        base_alignment=plan_file.base_alignment,
         stamp=Text(digest[:8]),
         sites=tuple(sites),
         header=0 if holes is None else holes.header,
-        counts=counts,
-        is_given=options.is_given,
         is_one_file=is_one_file,
-        records=options.records,
+        file=plan_file,
+        options=replace(options, counts=counts),
     )
 
 
@@ -247,41 +199,26 @@ def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
 
 def plan_table_of(plan: _engine.Plan, name: Text) -> PlanTable:
     """The struct of a plan, and of the plans inside it."""
-    kinds = {tunable.name: tunable.kind for tunable in _tunables(plan.allocator)}
-    takes_pools = "pools" in kinds.values()
+    allocator = core_word(plan.allocator)
+    info = next(info for info in _engine.allocators() if info.name == allocator)
+    takes_pools = any(tunable.kind == "pools" for tunable in info.tunables)
     scalars = tuple(
-        (core_word(tunable), plan.scalars[tunable])
-        for tunable, kind in kinds.items()
-        if kind == "scalar" and tunable != "alignment"
+        (core_word(tunable.name), plan.scalars[tunable.name])
+        for tunable in info.tunables
+        if tunable.kind == "scalar" and tunable.name != "alignment"
     )
+    plain = Text(f"hfit_{allocator}_plan" if scalars else "hfit_plan")
     return PlanTable(
         name=name,
-        struct=_struct(plan.allocator, takes_pools, bool(scalars)),
-        allocator=core_word(plan.allocator),
+        struct=Text("hfit_pools_plan") if takes_pools else plain,
+        allocator=allocator,
         alignment=plan.alignment,
         scalars=scalars,
         takes_pools=takes_pools,
-        pools=tuple(PoolEntry(*row) for row in plan.pool_rows),
-        index=_index(plan),
+        pools=tuple(dict(zip(_POOL, row, strict=True)) for row in plan.pool_rows),
+        index=plan.pool_index,
         shared=None if plan.shared is None else plan_table_of(plan.shared, Text(f"{name}_shared")),
     )
-
-
-def _index(plan: _engine.Plan) -> IndexTable | None:
-    index = plan.pool_index
-    if index is None:
-        return None
-    return IndexTable(tuple(index.table), index.own, index.multiplier, index.shift, index.seal)
-
-
-def _tunables(allocator: str) -> list[_engine.Tunable]:
-    return next(info.tunables for info in _engine.allocators() if info.name == allocator)
-
-
-def _struct(allocator: str, takes_pools: bool, has_scalars: bool) -> Text:
-    if takes_pools:
-        return Text("hfit_pools_plan")
-    return Text(f"hfit_{core_word(allocator)}_plan" if has_scalars else "hfit_plan")
 
 
 def plan_figures(table: PlanTable) -> list[object]:
@@ -291,7 +228,7 @@ def plan_figures(table: PlanTable) -> list[object]:
             each.allocator,
             each.alignment,
             each.scalars,
-            [(pool.size, pool.count, pool.is_exact) for pool in each.pools],
+            [(pool["size"], pool["count"], pool["is_exact"]) for pool in each.pools],
         ]
         for each in table.chain()
     ]

@@ -23,7 +23,6 @@ from heapfit.generate.core_files import (
     sink_texts,
     source_names,
 )
-from heapfit.generate.languages import language_templates
 from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
 from heapfit.generate.platforms import FORMS
@@ -37,40 +36,28 @@ _COUNTS_SIZE = 20  # bytes of what calls have done there
 
 def heap_texts(design: HeapDesign) -> dict[str, str]:
     """The header, the source and the stamp of core, by file name."""
-    figures = {
-        "contract": contract_number(),
-        "core_stamp": core_stamp(),
-        "pooled": any(table.takes_pools for table in design.plan.chain()),
-    }
+    pooled = any(table.takes_pools for table in design.plan.chain())
     return {
         header_name(design): header_text(design, None),
-        f"{design.prefix}_heap.c": _fill("heap.c.j2", design, **figures),
-        f"{design.prefix}_plan.h": _fill("plan.h.j2", design, operations=operation_names()),
+        f"{design.prefix}_heap.c": _fill("heap.c.j2", design, pooled=pooled),
+        f"{design.prefix}_plan.h": _fill("plan.h.j2", design),
         PLAN_OF_BUILD: _fill("plan_of_build.h.j2", design),
-        STAMP: _fill("stamp.h.j2", design, **figures),
+        STAMP: _fill("stamp.h.j2", design),
     }
 
 
-def language_texts(design: HeapDesign, language: Language) -> dict[str, str]:
-    """The files of a language other than C, by file name."""
-    sources = _heap_sources(design)
-    return {
-        name: _fill(template, design, sources=sources)
-        for name, template in language_templates(language, design.prefix).items()
-    }
-
-
-def platform_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
-    """The files of platforms, and a recorder's sinks, by file name."""
+def added_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
+    """The files of a language and of platforms, and a recorder's sinks, by file name."""
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
     is_freertos = "heap_hfit.c" in templates
     task = [Text("sinks/freertos_task.c")] if is_freertos else []
-    recorder = [Text("record.c"), Text("sinks/characters.c"), *task] if design.records else []
-    sources = [*_heap_sources(design), *own, *recorder]
-    filled = {
-        name: _fill(template, design, sources=sources) for name, template in templates.items()
-    }
-    if not design.records:
+    recorder = (
+        [Text("record.c"), Text("sinks/characters.c"), *task] if design.options.records else []
+    )
+    heap = _heap_sources(design)
+    sources = {"heap_sources": heap, "sources": [*heap, *own, *recorder]}
+    filled = {name: _fill(template, design, **sources) for name, template in templates.items()}
+    if not design.options.records:
         return filled
     settings = ("adapters/freertos_config.h",) if is_freertos else ()
     return filled | sink_texts() | recorder_texts(settings)
@@ -108,14 +95,14 @@ def readme_text(
 ) -> str:
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
-        "version": printable(_engine.version),
         "allocators": allocators_of(design),
         "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
         "pages": [
             Text(f"{one.name.lower()}/README.md.j2") for one in platforms if FORMS[one].files
         ],
-        "more_ram": _POINTER_SIZE + design.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
+        "more_ram": _POINTER_SIZE
+        + design.options.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
     }
     return _fill("README.md.j2", design, sizes=sizes, **figures)
 
@@ -149,6 +136,13 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    environment.globals |= {
+        "version": printable(_engine.version),
+        "contract": contract_number(),
+        "core_stamp": core_stamp(),
+        "operations": operation_names(),
+    }
+    environment.filters["listed"] = lambda row: Text(" ".join(f"{number}," for number in row))
     environment.filters["grouped"] = lambda number: Text(f"{number:,}")
     environment.filters["left"] = lambda text, width: Text(f"{text:<{width}}")
     environment.filters["right"] = lambda number, width: Text(f"{number:>{width},}")

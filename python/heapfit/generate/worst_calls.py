@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.images import Images
 from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, FREESTANDING, SECTIONS, functions_of
 from heapfit.generate.names import Text, core_word
 from heapfit.generate.worst_case.bound import WorstCase, WorstCases
@@ -26,20 +26,26 @@ _CALLS_OUTSIDE_WORK = (
 )
 
 
-def call_bounds(folder: Path, header: Path, images: Images) -> Mapping[str, object] | None:
+def call_bounds(
+    folder: Path, header: Path, images: Mapping[str, Path]
+) -> Mapping[str, object] | None:
     """The worst case of each call of the header, callees included, the build's own locks not.
 
     In instructions, how many more for each byte that is moved or cleared, and bytes of stack, as
     the header's template takes them; with the functions whose code has a loop without a bound, and
     the compiler and its options. None without a cross compiler or a linked folder.
     """
-    if images.plain is None or images.marked is None:
+    if not {"plain", "marked"} <= images.keys():
         return None
+    called = (name for name in functions_of(header) if not name.endswith(_CALLS_OUTSIDE_WORK))
+    names = list(dict.fromkeys(map(core_word, called)))
+    found: dict[Text, WorstCase] = {}
     try:
-        require_equal_code(images.marked, images.plain)
-        cases = WorstCases(LinkedCode(images.marked, CORTEX_M4.tools))
-        names = [core_word(name) for name in functions_of(header) if _is_called(name)]
-        found = {name: _find_bound(cases, name) for name in dict.fromkeys(names)}
+        require_equal_code(images["marked"], images["plain"])
+        cases = WorstCases(LinkedCode(images["marked"], CORTEX_M4.tools))
+        for name in names:
+            with suppress(UnboundedError):
+                found[name] = cases.find(name)
         compiler = CORTEX_M4.about(folder)
     except (*FAILURES, HeapfitError):
         return None
@@ -47,19 +53,7 @@ def call_bounds(folder: Path, header: Path, images: Images) -> Mapping[str, obje
     return {
         "compiler": compiler,
         **{name: Text(" ".join(options)) for name, options in words.items()},
-        "calls": [{"function": name} | asdict(worst) for name, worst in found.items() if worst],
-        "unbounded": [name for name, worst in found.items() if worst is None],
-        "width": max(map(len, found)),
+        "calls": [{"function": name} | asdict(worst) for name, worst in found.items()],
+        "unbounded": [name for name in names if name not in found],
+        "width": max(map(len, names)),
     }
-
-
-def _is_called(function: str) -> bool:
-    """True for what is called while a program works."""
-    return not function.endswith(_CALLS_OUTSIDE_WORK)
-
-
-def _find_bound(cases: WorstCases, function: str) -> WorstCase | None:
-    try:
-        return cases.find(function)
-    except UnboundedError:
-        return None

@@ -24,7 +24,8 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
-from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.table_file import Columns
 
 __all__ = [
     "FORMATS",
@@ -135,7 +136,22 @@ def _import(
     """Stores the events of a file of this form; None: the one that its content tells."""
     form = form or format_of(stream, options.own_lines)
     _check_queue(stream.path, options.queue, options.queue if form.name == PACKETS else "")
-    return _store(form.open(stream, options), stream, output, options, progress)
+    incoming = form.open(stream, options)
+    if output.exists() and output.samefile(stream.path):
+        raise HeapfitError(f"{output}: is the file to import (choose another output)")
+
+    def info() -> TraceInfo:
+        found, bits = incoming.info(), options.pointer_bits
+        cut = (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
+        return replace(
+            found,
+            source=found.source or stream.path.name,
+            notes=(*found.notes, *cut),
+            pointer_bits=found.pointer_bits if bits is None else bits,
+        )
+
+    columns = read_columns(incoming, stream, options.whole_only, progress)
+    return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
 def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
@@ -147,28 +163,6 @@ def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
     raise HeapfitError(
         f"{source}: was imported by --queue {used}, not {queue} (import the capture again)"
     )
-
-
-def _store(
-    incoming: Source, stream: ByteStream, output: Path, options: ImportOptions, progress: Progress
-) -> Trace:
-    if output.exists() and output.samefile(stream.path):
-        raise HeapfitError(f"{output}: is the file to import (choose another output)")
-
-    def info() -> TraceInfo:
-        incoming_info = incoming.info()
-        cut = (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
-        return replace(
-            incoming_info,
-            source=incoming_info.source or stream.path.name,
-            notes=(*incoming_info.notes, *cut),
-            pointer_bits=(
-                incoming_info.pointer_bits if options.pointer_bits is None else options.pointer_bits
-            ),
-        )
-
-    columns = read_columns(incoming, stream, options.whole_only, progress)
-    return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
 def read_columns(

@@ -15,7 +15,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.trace.live import FollowedRecording, LiveTotals
-from heapfit.trace.stored import Columns
+from heapfit.trace.table_file import Columns
 
 _UNRECORDED, _RUNTIME = 40, 248  # offsets of numbers in a header of recorder/wire.h
 _MOST_AT_ONCE = 16 << 20  # bytes of a log

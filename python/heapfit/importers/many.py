@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.importers.formats import STORED_MAGIC
@@ -17,30 +16,25 @@ _STEP = "import"
 _BYTES_AN_EVENT = 8  # of a recording's file, about
 
 
-class Import(NamedTuple):
-    """A file, and the trace that it becomes."""
-
-    source: Path
-    output: Path
-    options: ImportOptions
-
-
 def import_files(
-    imports: Sequence[Import], sweep: Sweep, progress: Progress = ignore_progress
+    named: Sequence[tuple[Path, Path]],
+    options: ImportOptions,
+    sweep: Sweep,
+    progress: Progress = ignore_progress,
 ) -> list[Trace]:
-    """The traces in the order of their files; each appears whole or not at all.
+    """The traces of files with where they are to be; each appears whole or not at all.
 
     HeapfitError is that of the first file that is none; what was stored before it stays. Pipes,
     which no other process can read, and workers of a cluster, which write elsewhere, are not
     shared out.
     """
-    if len(imports) == 1:
-        return [import_file(*imports[0], progress)]
-    if not (sweep.is_on_this_machine and all(one.source.is_file() for one in imports)):
-        return [import_file(*one) for one in imports]
+    if len(named) == 1:
+        return [import_file(*named[0], options, progress)]
+    if not (sweep.is_on_this_machine and all(source.is_file() for source, _ in named)):
+        return [import_file(*one, options) for one in named]
     jobs = [
-        Job(f"import {one.source.name}", _import_one, one, events=estimate_events(one.source))
-        for one in imports
+        Job(f"import {one[0].name}", _import_one, (*one, options), events=estimate_events(one[0]))
+        for one in named
     ]
     return sweep.run(_STEP, jobs, progress)
 
@@ -55,19 +49,14 @@ def open_all(
     """Opens each file under its name like `open_any`; without a sweep one after the other."""
     if sweep is None or len(sources) == 1 or not all(source.is_file() for source, _ in sources):
         return [open_any(source, options, folder, progress, name) for source, name in sources]
-    to_import = [
-        Import(source, folder / f"{name}.parquet", options)
-        for source, name in sources
-        if not _is_stored(source)
-    ]
-    imported = {one.path: one for one in import_files(to_import, sweep, progress)}
-    return [
-        imported.get(folder / f"{name}.parquet") or Trace.open(source) for source, name in sources
-    ]
+    named = [(source, folder / f"{name}.parquet") for source, name in sources]
+    to_import = [one for one in named if not _is_stored(one[0])]
+    imported = {one.path: one for one in import_files(to_import, options, sweep, progress)}
+    return [imported.get(target) or Trace.open(source) for source, target in named]
 
 
-def _import_one(one: Import) -> Trace:
-    return import_file(*one)
+def _import_one(asked: tuple[Path, Path, ImportOptions]) -> Trace:
+    return import_file(*asked)
 
 
 def estimate_events(source: Path) -> int:

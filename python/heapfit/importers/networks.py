@@ -14,7 +14,6 @@ import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -250,22 +249,13 @@ def _refuse_damaged() -> Iterator[None]:
 
 
 def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without types)
-    reader = _import_if_installed(package)
-    if reader is None:
-        raise HeapfitError(
-            "the model needs packages that are not installed: pip install 'heapfit[networks]'"
-        )
-    return reader
-
-
-@cache
-def _import_if_installed(package: str) -> Any:  # noqa: ANN401 (a package without types)
-    """A package of the extra; None, searched for once, if it is not installed."""
     try:
         # Few read models: their packages are an extra.
         return importlib.import_module(package)
-    except ImportError:
-        return None
+    except ImportError as error:
+        raise HeapfitError(
+            "the model needs packages that are not installed: pip install 'heapfit[networks]'"
+        ) from error
 
 
 def _spans(

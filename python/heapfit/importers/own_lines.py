@@ -41,12 +41,6 @@ class Guess(NamedTuple):
     shown: tuple[str, ...]
     own: OwnLines
 
-    def command(self, file: str) -> str:
-        """The command that would read the file, to be copied to a shell."""
-        words = ["heapfit", "import", file, "--line", self.own.line]
-        words += ["--free", self.own.free] if self.own.free else []
-        return shlex.join(words)
-
 
 class _Line(NamedTuple):
     text: str
@@ -167,5 +161,6 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     if guess is None:
         return ()
     lines = [f"  {line[:_WIDTH]}" for line in guess.shown]
-    command = guess.command(str(path))
+    free = ["--free", guess.own.free] if guess.own.free else []
+    command = shlex.join(["heapfit", "import", str(path), "--line", guess.own.line, *free])
     return ("These lines look like calls:", *lines, "This would read them:", f"  {command}")

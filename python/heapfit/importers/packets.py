@@ -20,7 +20,8 @@ from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import source_name
-from heapfit.trace.stored import Columns, TraceInfo
+from heapfit.trace.stored import TraceInfo
+from heapfit.trace.table_file import Columns
 
 
 def is_packets(head: bytes) -> bool:

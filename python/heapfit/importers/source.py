@@ -9,7 +9,8 @@ from typing import Protocol
 
 from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains
-from heapfit.trace.stored import BATCH, Columns, TraceInfo
+from heapfit.trace.stored import BATCH, TraceInfo
+from heapfit.trace.table_file import Columns
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,34 +106,30 @@ def _is_within(address: int, mapping: _Mapping) -> bool:
 def mapping_of(program: Path) -> _Mapping:
     try:
         with program.open("rb") as file:
-            mapping = _read_mapping(ELFFile(file))
+            return _read_mapping(program, ELFFile(file))
     except OSError as error:
         raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
     except (ELFError, UnicodeDecodeError, ValueError) as error:
         raise HeapfitError(f"{program}: is not a program (give an ELF file: {error})") from error
-    if mapping.extent >= 1 << 63 or sum(size for _, size in mapping.code) > _MOST_CODE:
-        raise HeapfitError(f"{program}: more code than {_MOST_CODE:,} B (is it damaged?)")
-    return mapping
 
 
-def _read_mapping(elf: ELFFile) -> _Mapping:
+def _read_mapping(program: Path, elf: ELFFile) -> _Mapping:
     """The mapping that glibc's loader makes, from the first segment's page to the last byte."""
-    loaded = [one.header for one in elf.iter_segments("PT_LOAD")]
+    loaded = list(elf.iter_segments("PT_LOAD"))
     if not loaded:
         raise ValueError("nothing in it is loaded")
-    executable = [one for one in loaded if one.p_flags & _EXECUTABLE]
-    if any(one.p_offset + one.p_filesz > elf.stream_len for one in executable):
+    executable = [one for one in loaded if one["p_flags"] & _EXECUTABLE]
+    if any(one["p_offset"] + one["p_filesz"] > elf.stream_len for one in executable):
         raise ValueError("its code ends behind the file's end")
-    start = min(one.p_vaddr for one in loaded) // _PAGE * _PAGE
-    end = max(one.p_vaddr + one.p_memsz for one in loaded)
-    code = tuple((one.p_vaddr, one.p_filesz) for one in executable)
+    start = min(one["p_vaddr"] for one in loaded) // _PAGE * _PAGE
+    extent = max(one["p_vaddr"] + one["p_memsz"] for one in loaded) - start
+    code = tuple((one["p_vaddr"], one["p_filesz"]) for one in executable)
+    if extent >= 1 << 63 or sum(size for _, size in code) > _MOST_CODE:  # segments may overlap
+        raise HeapfitError(f"{program}: more code than {_MOST_CODE:,} B (is it damaged?)")
     is_fixed = elf["e_type"] == "ET_EXEC" and not any(elf.iter_segments("PT_INTERP"))
-    is_read = is_fixed and sum(size for _, size in code) <= _MOST_CODE  # segments may overlap
-    segments = elf.iter_segments("PT_LOAD") if is_read else ()
-    content = tuple(one.data() for one in segments if one["p_flags"] & _EXECUTABLE)
-    return _Mapping(
-        start, end - start, code, is_fixed, elf["e_machine"], content, tuple(_functions(elf))
-    )
+    content = tuple(one.data() for one in executable) if is_fixed else ()
+    functions = tuple(_functions(elf))
+    return _Mapping(start, extent, code, is_fixed, elf["e_machine"], content, functions)
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:

@@ -154,7 +154,7 @@ def _heaviest_inside(each: list[Columns], point: Point, bits: int) -> list[int]:
     sent = find_sent_inside(columns)
     peak = int(np.argmax(_live(columns, sent)))
     is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(columns["object"]) > peak)
-    return rank_sizes(columns["size"][is_live])
+    return rank_sizes(*np.unique(columns["size"][is_live], return_counts=True))
 
 
 def _peak_of(columns: Columns, chosen: NDArray[np.bool_]) -> int:

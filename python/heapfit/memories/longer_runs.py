@@ -18,7 +18,6 @@ from heapfit import _engine
 from heapfit.forecast.extent import Integers
 from heapfit.forecast.horizon import (
     FEWEST_RUNS,
-    Expectation,
     Horizon,
     LongerRuns,
     LongerRunTable,
@@ -27,6 +26,7 @@ from heapfit.forecast.horizon import (
     expect_longer_runs,
     expect_of_services,
     refuse_growth,
+    tabulate,
 )
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.memories.demand import Demand
@@ -40,12 +40,14 @@ from heapfit.trace.profile import Profile, profile_events
 class PlacedRuns:
     """What longer runs need of the first memory for what needs it alone."""
 
-    expected: Expectation
+    expected: LongerRuns | Refusal
     kind: RecordingKind  # of what needs it in the first recording
 
     def tabulate(self, more: int, region: int, horizon: Horizon | None) -> LongerRunTable:
         """The forecast for `region` bytes, where the chosen rule takes `more` than these needs."""
-        return self.expected.widen(more).tabulate(region, horizon, self.kind)
+        expected = self.expected
+        widened = expected if isinstance(expected, Refusal) else expected.widen(more)
+        return tabulate(widened, region, horizon=horizon, kind=self.kind)
 
 
 def expect_placed_runs(ground: Ground) -> PlacedRuns:
@@ -56,16 +58,15 @@ def expect_placed_runs(ground: Ground) -> PlacedRuns:
     return PlacedRuns(_expect(ground, kinds), kinds[0])
 
 
-def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> Expectation:
+def _expect(ground: Ground, kinds: Sequence[RecordingKind]) -> LongerRuns | Refusal:
     name, bits = ground.memories[0].name, ground.memories[0].bits
     if not any(one.needs_inside(bits).any() for one in ground.demands):
-        return Expectation(Refusal(f"no request needs {name} alone", ""))
+        return Refusal(f"no request needs {name} alone", "")
     growing = next((one for one in kinds if one.is_growing), None)
     if growing is not None:
-        return Expectation(refuse_growth(growing))
+        return refuse_growth(growing)
     if kinds[0].kind is Kind.JOB or len(kinds) >= FEWEST_RUNS:
-        runs = expect_further_runs([_need_of(ground, one) for one in ground.demands])
-        return Expectation(runs, is_job=True, basis=f"{len(kinds)} runs")
+        return expect_further_runs([_need_of(ground, one) for one in ground.demands])
 
     def expect(number: int) -> LongerRuns | Refusal:
         demand = ground.demands[number]

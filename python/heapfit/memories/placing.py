@@ -25,6 +25,7 @@ from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_re
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
+from heapfit.plan.quantities import format_count
 from heapfit.plan.values import expand_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
@@ -43,10 +44,6 @@ class CurvePoint:
     share: float
     by_size: Point | None
     by_site: Point | None
-
-
-def _count_sites(count: int) -> str:
-    return "1 call site" if count == 1 else f"{count} call sites"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +82,7 @@ class Placing(Tabular):
         by_size, by_site, is_esp = self.by_size, self.by_site, is_of_esp_idf(self.memories)
         kinds = [
             (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
-            (_count_sites(len(by_site.rule.sites)) if by_site else "", by_site),
+            (format_count(len(by_site.rule.sites), "call site") if by_site else "", by_site),
         ]
         kind = next((f": {name}" for name, point in kinds if point == self.chosen), "")
         rows = (

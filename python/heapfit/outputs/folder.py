@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +11,7 @@ from typing import TypeAlias
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import explain_write_errors
-from heapfit.outputs.scratch import claim_folder, drop
+from heapfit.outputs.scratch import claim_folder, drop, remove
 
 Require: TypeAlias = Callable[[Path], None]  # HeapfitError if what lies there may not be replaced
 
@@ -44,7 +43,7 @@ def stage_folder(
         _require_entries(folder, [*goes, *names], require)
         if names:
             with explain_write_errors(folder):
-                _move_staged(new, folder, old, goes)
+                move_staged(new, folder, old, goes)
             if any(old.iterdir()):
                 ours.add_replaced(folder)
             ours.add_output(folder)
@@ -68,17 +67,10 @@ def new_folder(folder: Path) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        _clear_folder(folder)
+        for entry in folder.iterdir():
+            remove(entry)
         _remove_empty(made)
         raise
-
-
-def _clear_folder(folder: Path) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry)
-        else:
-            entry.unlink(missing_ok=True)
 
 
 def _require_entries(folder: Path, names: Sequence[str], require: Require) -> None:
@@ -113,7 +105,8 @@ def _remove_empty(made: Sequence[Path]) -> None:
             one.rmdir()
 
 
-def _move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+def move_staged(new: Path, folder: Path, old: Path, goes: Sequence[str]) -> None:
+    """Makes `new` the folder; where that is there, entries take the place of their namesakes."""
     if folder.is_dir():
         exchange(new, folder, old, goes)
     else:

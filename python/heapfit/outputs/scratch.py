@@ -59,7 +59,7 @@ def claim_folder(parent: Path | None = None) -> tuple[Path, int]:
 
 def drop(path: Path, lock: int) -> None:
     """Removes what was claimed, if it is there, and unlocks it."""
-    _remove(path)
+    remove(path)
     os.close(lock)
 
 
@@ -92,12 +92,13 @@ def _remove_unlocked(path: Path) -> None:
         try:
             if os.fstat(lock).st_uid == os.geteuid():
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                _remove(path)
+                remove(path)
         finally:
             os.close(lock)
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Removes a file, a link or a folder with all that is in it, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

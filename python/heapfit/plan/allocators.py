@@ -41,6 +41,11 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     return [known[aliases.get(name, name)] for name in names or offered]
 
 
+def info_of(plan: Plan) -> _engine.AllocatorInfo:
+    """The allocator of a plan."""
+    return find_allocators([plan.allocator])[0]
+
+
 def takes_pools(info: _engine.AllocatorInfo) -> bool:
     """True if a plan of this allocator needs pools made for a trace."""
     return any(tunable.kind == "pools" for tunable in info.tunables)
@@ -65,15 +70,13 @@ def scalars_of(plan: Plan) -> dict[str, int]:
     >>> scalars_of(Plan("tlsf", {"probes": 8}))
     {'alignment': 8, 'second_level': 0, 'probes': 8}
     """
-    (info,) = find_allocators([plan.allocator])
-    tunables = (tunable for tunable in info.tunables if tunable.kind == "scalar")
+    tunables = (one for one in info_of(plan).tunables if one.kind == "scalar")
     return {one.name: plan.scalars.get(one.name, one.standard) for one in tunables}
 
 
 def limit_of(plan: Plan) -> str:
     """What runs out first in a heap of this plan (hfit/descriptor.h lists the limits)."""
-    (info,) = find_allocators([plan.allocator])
-    return info.limit
+    return info_of(plan).limit
 
 
 def counts_blocks(plan: Plan) -> bool:
@@ -83,5 +86,4 @@ def counts_blocks(plan: Plan) -> bool:
 
 def splits_blocks(plan: Plan) -> bool:
     """True if a plan's blocks may lie in pieces; R is for callers that follow them."""
-    (info,) = find_allocators([plan.allocator])
-    return info.in_pieces
+    return info_of(plan).in_pieces

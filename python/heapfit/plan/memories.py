@@ -210,12 +210,15 @@ def read_memories(top: Table) -> MemoriesPlan:
     if not 1 <= len(names) <= MOST_MEMORIES or len(set(names)) < len(names):
         top.reject("memories", f"must be 1 to {MOST_MEMORIES} of different names")
     table = top.table("rule")
-    of_needs = _read_order(table, "of_needs", names)
+    of_needs = _require_order(table, "of_needs", table.items("of_needs"), names)
     by_size = tuple(_read_size(one, names) for one in table.tables("by_size"))
     limits = [up_to for up_to, _ in by_size]
     if not limits or limits[-1] != _ANY_SIZE or limits != sorted(set(limits)):
         table.reject("by_size", "must have ascending up_to, and a last order without")
-    by_tag = tuple(_read_tags(table, names)) if table.has("by_tag") else ()
+    orders = table.items("by_tag") if table.has("by_tag") else []
+    if len(orders) > MOST_TAGS:
+        table.reject("by_tag", f"must be at most {MOST_TAGS} orders")
+    by_tag = tuple(_require_order(table, "by_tag", order, names) for order in orders)
     sites = read_sites(table, len(by_tag)) if table.has("sites") else {}
     needs = tuple(map(str, table.items("needs"))) if table.has("needs") else ()
     table.finish()
@@ -225,7 +228,8 @@ def read_memories(top: Table) -> MemoriesPlan:
 def _read_memory(table: Table) -> Memory:
     name = table.text("name", form=_NAME, must=_MUST_NAME)
     size = table.whole("size", 1, LARGEST_REGION)
-    offers = _read_words(table, "offers", _OFFERS) if table.has("offers") else ()
+    has_offers = table.has("offers") and not table.is_empty("offers")
+    offers = _require_order(table, "offers", table.items("offers"), _OFFERS) if has_offers else ()
     must = "be letters, digits, ., _ and $"
     has_section = table.has("section")
     section = table.text("section", form=_SECTION, must=must) if has_section else ""
@@ -237,25 +241,9 @@ def _read_memory(table: Table) -> Memory:
 
 def _read_size(table: Table, names: Sequence[str]) -> tuple[int, Order]:
     up_to = table.whole("up_to", 1, LARGEST_REGION) if table.has("up_to") else _ANY_SIZE
-    order = _read_order(table, "order", names)
+    order = _require_order(table, "order", table.items("order"), names)
     table.finish()
     return up_to, order
-
-
-def _read_tags(table: Table, names: Sequence[str]) -> Iterable[Order]:
-    orders = table.items("by_tag")
-    if len(orders) > MOST_TAGS:
-        table.reject("by_tag", f"must be at most {MOST_TAGS} orders")
-    for order in orders:
-        yield _require_order(table, "by_tag", order, names)
-
-
-def _read_words(table: Table, key: str, known: Sequence[str]) -> Order:
-    return () if table.is_empty(key) else _require_order(table, key, table.items(key), known)
-
-
-def _read_order(table: Table, key: str, names: Sequence[str]) -> Order:
-    return _require_order(table, key, table.items(key), names)
 
 
 def _require_order(table: Table, key: str, words: object, known: Sequence[str]) -> Order:

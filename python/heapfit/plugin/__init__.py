@@ -8,7 +8,7 @@ The adapter's five functions are in heapfit_plugin.h; host/ is the program that 
 linked into.
 """
 
-from heapfit.plugin.building import Built, Static, build
+from heapfit.plugin.building import Built, build
 from heapfit.plugin.faults import Fault
 from heapfit.plugin.measuring import PluginRow, measure
 from heapfit.plugin.sources import INCLUDE, Plugin, plugin_of, plugins_of
@@ -19,7 +19,6 @@ __all__ = [
     "Fault",
     "Plugin",
     "PluginRow",
-    "Static",
     "build",
     "measure",
     "plugin_of",

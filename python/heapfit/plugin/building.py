@@ -66,14 +66,6 @@ _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Static:
-    """A variable of the plug-in's that lies outside its region."""
-
-    name: str
-    size: int  # bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Built:
     """Programs that answer questions about a plug-in (host/host.c)."""
 
@@ -81,15 +73,7 @@ class Built:
     program: Path
     metered: Path | None  # that counts loads and stores; None for what comes compiled
     statics_bytes: int  # of all variables together, gaps included; part of every reported region
-    statics: tuple[Static, ...]  # those that have names
-
-
-@dataclass(frozen=True, slots=True)
-class BinaryTools:
-    """A gcc and its binary tools."""
-
-    program: str
-    flags: tuple[str, ...]  # that choose a processor
+    statics: tuple[tuple[str, int], ...]  # the names and bytes of those that have names
 
 
 def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> Built:
@@ -129,7 +113,7 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     parts = list(_parts(plugin, folder, flags))
     _require_adapter(plugin, parts)
     _require_inert(plugin, [part for part in parts if part in plugin.sources])
-    joined = join(parts, folder, BinaryTools("gcc", (f"-m{plugin.bits}", "-no-pie")))
+    joined = join(parts, folder, flags=(f"-m{plugin.bits}", "-no-pie"))
     settled = folder / "plugin.o"
     names = _TO_HOST | (_COPIES if flags else {})
     called = _read_undefined("nm", joined)
@@ -152,7 +136,8 @@ def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
     """HeapfitError if code would run before the host's child is confined (host/host.c)."""
     for part in parts:
         named = (name for name, _ in _sections(part))
-        found = sorted({name for name in named if not _INERT.match(name) and not _is_moved(name)})
+        kinds = (_INERT, _CONSTRUCTORS, _DESTRUCTORS)
+        found = sorted({name for name in named if not any(kind.match(name) for kind in kinds)})
         listing = ["readelf", "--wide", "--syms", "--relocs", part.name]
         if not found and _RESOLVER.search(run(listing, part.parent)):
             found = ["an IFUNC resolver"]
@@ -163,18 +148,18 @@ def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
             )
 
 
-def _is_moved(section: str) -> bool:
-    return bool(_CONSTRUCTORS.match(section) or _DESTRUCTORS.match(section))
+def join(
+    parts: Sequence[Path], folder: Path, *, tools: str = "", flags: Sequence[str] = ()
+) -> Path:
+    """Links what the adapter's functions need into one object that exports only these.
 
-
-def join(parts: Sequence[Path], folder: Path, compiler: BinaryTools) -> Path:
-    """Links what the adapter's functions need into one object that exports only these."""
+    `tools` is the prefix of gcc's programs, `flags` choose a processor.
+    """
     made, joined = folder / "parts.o", folder / "joined.o"
     roots = [f"-Wl,-u,{name}" for name in ENTRIES]
     options = ("-nostdlib", "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
-    command = [compiler.program, *compiler.flags, *options]
+    command = [f"{tools}gcc", *flags, *options]
     run([*command, "-Wl,--start-group", *parts, "-Wl,--end-group", "-o", made.name], folder)
-    tools = compiler.program.removesuffix("gcc")
     # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
     run(
         [f"{tools}objcopy", "--remove-section=.llvmbc", "--remove-section=.llvmcmd", made.name],
@@ -207,14 +192,8 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
             continue
         made = folder / f"{number}-{source.stem}.o"
         compiler = "g++" if source.suffix in CXX_SOURCES else "gcc"
-        options = (*_FLAGS, *plugin.cflags, *flags)
-        run(
-            [
-                *(compiler, f"-m{plugin.bits}", f"-I{INCLUDE}", *options),
-                *("-c", source, "-o", made.name),
-            ],
-            folder,
-        )
+        options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
+        run([compiler, *options, "-c", source, "-o", made.name], folder)
         yield made
 
 
@@ -252,9 +231,8 @@ def _read_undefined(nm: str, joined: Path) -> set[str]:
 
 
 def _link(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
-    ordered = f"-Wl,-T,{HOST / 'constructors.ld'}"
-    options = ("gcc", f"-m{plugin.bits}", "-no-pie", ordered)
-    run([*options, *objects, "-lm", "-o", program.name], program.parent)
+    command = ["gcc", f"-m{plugin.bits}", "-no-pie", f"-Wl,-T,{HOST / 'constructors.ld'}"]
+    run([*command, *objects, "-lm", "-o", program.name], program.parent)
     return program
 
 
@@ -273,11 +251,10 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
             yield line, 0
 
 
-def _statics(settled: Path) -> tuple[int, tuple[Static, ...]]:
+def _statics(settled: Path) -> tuple[int, tuple[tuple[str, int], ...]]:
     data, bss = run(["size", settled.name], settled.parent).splitlines()[1].split()[1:3]
     constant = sum(size for name, size in _sections(settled) if _CONSTANT.match(name))
     listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
-    statics = (Static(name, int(size, 16)) for size, name in _SYMBOL.findall(listing))
-    return int(data) + int(bss) - constant, tuple(
-        sorted(statics, key=lambda one: (-one.size, one.name))
-    )
+    statics = [(name, int(size, 16)) for size, name in _SYMBOL.findall(listing)]
+    statics.sort(key=lambda one: (-one[1], one[0]))
+    return int(data) + int(bss) - constant, tuple(statics)

@@ -6,15 +6,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
 from heapfit import _engine
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plugin.building import Built, Static
-from heapfit.plugin.faults import ATTACKS, ENDLESS_LOOP, EXTREMES, MISUSES, NO_HARM, NOT_RUN, Fault
-from heapfit.plugin.running import HostAnswer, Process, start_process
+from heapfit.plugin.building import Built
+from heapfit.plugin.faults import (
+    ATTACKS,
+    ENDLESS_LOOP,
+    EXTREMES,
+    MISUSES,
+    NO_HARM,
+    NOT_RUN,
+    PROBES,
+    Fault,
+)
+from heapfit.plugin.running import Process, start_process
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -24,8 +32,6 @@ _EVENT = np.dtype([("size", "=u4"), ("object", "=u4"), ("what", "=u4")])
 _LARGEST = 2**32 - 1  # bytes; a request that no 32-bit target can serve stays one
 _ATTACKED = 64 << 10  # bytes of the region that attacks are made in
 _ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
-
-_Tried: TypeAlias = Mapping[str, tuple[bool, Fault | None]]  # whether it ran, what it led to
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +47,7 @@ class PluginRow:
     r_safe: int | None  # smallest that succeeds above all that failed
     step: int  # between scanned regions; 0 where nothing was scanned
     statics_bytes: int
-    statics: tuple[Static, ...]
+    statics: tuple[tuple[str, int], ...]  # names and bytes
     faults: tuple[Fault, ...]  # the first of each name; nothing was measured after a replay's
     attacks: Mapping[str, str]  # what each of ATTACKS led to: a fault's name, NO_HARM, NOT_RUN
     misuse: Mapping[str, str]  # and each of MISUSES
@@ -76,31 +82,22 @@ class _Findings:
     events: int = 0
     is_over: bool = False  # after a fault no region is searched
 
-    def attack(self, process: Process) -> dict[str, str]:
-        """What each attack led to, in a region of its own; findings are faults."""
-        found = {} if self.is_over else _attack_all(process, ATTACKS)
-        for _, fault in found.values():
-            self.add(fault)
-        return _outcomes(ATTACKS, found)
-
     def add(self, fault: Fault | None) -> None:
         if fault is not None:
             self.faults.setdefault(fault.name, fault)
 
-    def replay(self, process: Process, what: str, size: int) -> HostAnswer | None:
-        """Replays in `size` bytes, statics included; None without room, or after a fault."""
+    def replay(self, process: Process, what: str, size: int) -> dict[str, int]:
+        """Replays in `size` bytes, statics included; empty without room, or after a fault."""
         if self.is_over or size <= self.statics:
-            return None
+            return {}
         answer, fault = process.ask(what, size - self.statics)
-        self.events += answer.events
+        self.events += answer["events"]
         self.add(fault)
-        self.is_over = self.is_over or _ends(fault, answer)
+        # Later answers cannot be trusted, but after an init that crashes in a tiny region.
+        self.is_over = fault is not None and (
+            answer["is_region"] == 1 or fault.name == ENDLESS_LOOP
+        )
         return answer
-
-
-def _ends(fault: Fault | None, answer: HostAnswer) -> bool:
-    """True if later answers cannot be trusted; not after an init that crashes in a tiny region."""
-    return fault is not None and (answer.is_region == 1 or fault.name == ENDLESS_LOOP)
 
 
 def measure(
@@ -126,15 +123,11 @@ def _measure_plugin(
         _check(process, found, (2 * u_max + _ROUGHLY,))
         search = _search_region(process, found, u_max, f"compare {built.plugin.name}", progress)
         region = search.r_safe if search.r_safe is not None else search.r_min
-        placed = None if region is None else found.replay(process, "places", region)
+        placed = {} if region is None else found.replay(process, "places", region)
         if region is not None:
             _check(process, found, (region, search.r_min or region, region * 9 // 10))
-        attacks = found.attack(process)
-        misuse, extremes = (
-            _outcomes(names, {} if found.is_over else _attack_all(process, names))
-            for names in (MISUSES, EXTREMES)
-        )
-    metered = None
+        outcomes = _try_probes(process, found)
+    metered: dict[str, int] = {}
     if region is not None and built.metered is not None:
         with start_process(built.metered, events, alignment) as process:
             metered = found.replay(process, "apart", region)
@@ -150,15 +143,15 @@ def _measure_plugin(
         statics_bytes=found.statics,
         statics=built.statics,
         faults=tuple(found.faults.values()),
-        attacks=attacks,
-        misuse=misuse,
-        extremes=extremes,
+        attacks={name: outcomes[name] for name in ATTACKS},
+        misuse={name: outcomes[name] for name in MISUSES},
+        extremes={name: outcomes[name] for name in EXTREMES},
         operations=trace.info.events,
-        loads=None if metered is None else metered.loads,
-        stores=None if metered is None else metered.stores,
-        payload_bytes=None if metered is None else metered.payload,
-        footprint=None if placed is None else placed.footprint,
-        placements=None if placed is None else placed.placements,
+        loads=metered.get("loads"),
+        stores=metered.get("stores"),
+        payload_bytes=metered.get("payload"),
+        footprint=placed.get("footprint"),
+        placements=placed.get("placements"),
         events_replayed=found.events,
     )
 
@@ -170,9 +163,10 @@ def _search_region(
 
     def try_size(size: int) -> tuple[bool, int, int, int]:
         answer = found.replay(process, "places", size)
-        if answer is None:
-            return False, 0, 0, 0
-        return answer.runs == 1, answer.footprint, answer.height, answer.events
+        footprint, height, events = (
+            answer.get(one, 0) for one in ("footprint", "height", "events")
+        )
+        return answer.get("runs") == 1, footprint, height, events
 
     search = _engine.search_regions(
         try_size,
@@ -184,19 +178,16 @@ def _search_region(
     return search
 
 
-def _attack_all(process: Process, names: Sequence[str]) -> _Tried:
-    return {name: process.attack(name, _ATTACKED) for name in names}
-
-
-def _outcomes(names: Sequence[str], tried: _Tried) -> dict[str, str]:
-    """The outcome of every attack, also of attacks that were not tried."""
-    return {name: _outcome(*tried.get(name, (False, None))) for name in names}
-
-
-def _outcome(has_run: bool, fault: Fault | None) -> str:
-    if fault is not None:
-        return fault.name
-    return NO_HARM if has_run else NOT_RUN
+def _try_probes(process: Process, found: _Findings) -> dict[str, str]:
+    """What each probe led to, in a region of its own; what attacks find are faults."""
+    outcomes = dict.fromkeys(PROBES, NOT_RUN)
+    for name in () if found.is_over else PROBES:
+        answer, fault = process.ask("attack", _ATTACKED, name)
+        if fault is not None or answer["runs"] == 1:
+            outcomes[name] = NO_HARM if fault is None else fault.name
+        if name in ATTACKS:
+            found.add(fault)
+    return outcomes
 
 
 def _check(process: Process, found: _Findings, sizes: Sequence[int]) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
@@ -21,24 +21,18 @@ from heapfit.plugin.faults import PROBES, Fault, fault_of
 START = 20  # seconds of CPU until it answers: 10^9 events are read in a part of that
 REPLAY = 60  # seconds of CPU of a replay, without a millisecond an event
 _LONGEST_LINE = 400  # characters
-
-
-@dataclass(frozen=True, slots=True)
-class HostAnswer:
-    """The fields of host/answer.h, in their order."""
-
-    runs: int  # 1: everything was served
-    is_region: int  # 0: init took none of this size
-    events: int  # done
-    footprint: int  # bytes up to the end of the highest block
-    height: int  # bytes between the lowest and the highest byte of a block
-    placements: int  # hash of all offsets
-    loads: int
-    stores: int
-    payload: int  # bytes copied
-    fault: int
-    detail: int
-    other: int
+# The figures of host/answer.h, in their order.
+ANSWER = (
+    "runs",  # 1: everything was served
+    "is_region",  # 0: init took none of this size
+    "events",  # done
+    "footprint",  # bytes up to the end of the highest block
+    "height",  # bytes between the lowest and the highest byte of a block
+    "placements",  # hash of all offsets
+    *("loads", "stores"),
+    "payload",  # bytes copied
+    *("fault", "detail", "other"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,30 +43,22 @@ class Process:
     answers: IO[str]
     is_sized: bool  # it is handed sizes back
 
-    def ask(self, what: str, size: int) -> tuple[HostAnswer, Fault | None]:
-        """Replays in `size` bytes; `what` is `places`, `apart` or `content` (host/replay.h)."""
-        answer = self._ask_once(f"{what} {size}")
-        if answer.fault == 0:
-            return answer, None
-        where = f"event {answer.events:,}" if answer.is_region else "init"
-        return answer, fault_of(answer.fault, answer.detail, answer.other, where, size)
+    def ask(self, what: str, size: int, probe: str = "") -> tuple[dict[str, int], Fault | None]:
+        """The answer, by the names of ANSWER, for a region of `size` bytes, and its fault.
 
-    def attack(self, name: str, size: int) -> tuple[bool, Fault | None]:
-        """Tries one of faults.PROBES: True if it was done, and the fault it led to.
-
-        It is not done where the heap takes no region of this size, or serves too little in it.
+        `what` is `places`, `apart` or `content` (host/replay.h), or `attack` for one of
+        faults.PROBES.
         """
-        answer = self._ask_once(f"attack {size} {PROBES.index(name)}")
-        if answer.fault == 0:
-            return answer.runs == 1, None
-        return True, fault_of(answer.fault, answer.detail, answer.other, name, size)
-
-    def _ask_once(self, question: str) -> HostAnswer:
-        print(question, file=self.questions, flush=True)
+        number = f" {PROBES.index(probe)}" if probe else ""
+        print(f"{what} {size}{number}", file=self.questions, flush=True)
         words = self.answers.readline(_LONGEST_LINE).split()
-        if len(words) != len(fields(HostAnswer)) or not all(map(str.isdecimal, words)):
+        if len(words) != len(ANSWER) or not all(map(str.isdecimal, words)):
             raise HeapfitError("plug-in: its process ended (memory for a replay may have run out)")
-        return HostAnswer(*map(int, words))
+        answer = dict(zip(ANSWER, map(int, words), strict=True))
+        if answer["fault"] == 0:
+            return answer, None
+        where = probe or (f"event {answer['events']:,}" if answer["is_region"] else "init")
+        return answer, fault_of(answer["fault"], answer["detail"], answer["other"], where, size)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
 from heapfit.results.chart import Chart
 from heapfit.results.document import Document
-from heapfit.results.parts import KINDS, Cell, HeapMap, Table, walk
+from heapfit.results.parts import Cell, HeapMap, Table, walk
 from heapfit.results.text import cell
 
 _SHARED = Path(__file__).parent / "drawing"  # the frame of all pages, their style and script
@@ -123,12 +122,7 @@ def _environment() -> jinja2.Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     for name in ("count", "size", "sentence"):
         environment.filters[name] = getattr(number_text, name)
-    environment.tests |= {kind.__name__.lower(): _test_of(kind) for kind in KINDS}
     return environment
-
-
-def _test_of(kind: type) -> Callable[[object], bool]:
-    return lambda value: isinstance(value, kind)
 
 
 def _printable_text(value: object) -> object:

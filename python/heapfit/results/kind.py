@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from heapfit.results.chart import (
     ACCENT,
     OTHERS,
     Chart,
-    Trace,
     band,
     byte_axis,
     event_axis,
@@ -45,22 +44,17 @@ def describe_kinds(kinds: Sequence[RecordingKind]) -> str:
     if len(kinds) == 1:
         return describe_kind(kinds[0])
     counts = Counter(kind.kind for kind in kinds)
-    return f"Kinds: {', '.join(_count(*pair) for pair in counts.most_common())}."
+    nouns = (Kind.SERVICE, Kind.JOB, Kind.CYCLE)
+    told = (f"{n} {one}{'s' * (one in nouns and n > 1)}" for one, n in counts.most_common())
+    return f"Kinds: {', '.join(told)}."
 
 
-def _count(kind: Kind, count: int) -> str:
-    is_noun = kind in (Kind.SERVICE, Kind.JOB, Kind.CYCLE)
-    return f"{count} {kind}{'s' if is_noun and count > 1 else ''}"
-
-
-def growth_parts(kind: RecordingKind) -> Iterator[Part]:
+def growth_parts(kind: RecordingKind) -> list[Part]:
     """What grows, by call site, size and thread, the largest of each first; nothing: no part."""
     if not kind.growth:
-        return
-    if kind.is_growing:
-        yield from paragraph(describe_growth(kind, {}))
-    yield Line("")
-    yield _growth_table(kind, {})
+        return []
+    told = describe_growth(kind, {}) if kind.is_growing else ""
+    return [*paragraph(told), Line(""), _growth_table(kind, {})]
 
 
 def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[BlockGroup]:
@@ -88,11 +82,8 @@ def _describe_part(part: BlockGroup) -> str:
 def _name_part(part: BlockGroup, names: Mapping[int, str]) -> str:
     if part.family == "size":
         return f"blocks of {size(part.name)}"
-    return (
-        names.get(part.name, _describe_part(part))
-        if part.family == "site"
-        else _describe_part(part)
-    )
+    known = names if part.family == "site" else {}
+    return known.get(part.name, _describe_part(part))
 
 
 def kind_section(
@@ -138,35 +129,44 @@ def kind_fields(kind: RecordingKind) -> dict[str, object]:
 
 
 def _draw_kind(kind: RecordingKind) -> Chart:
-    profile, windows = kind.profile, kind.windows
-    middles = (windows.starts + windows.events / 2).tolist()
-    data = [
-        *band("live bytes", live_bytes(profile), "var(--quiet)", "var(--live)"),
-        _straight("least of each window", middles, windows.troughs.tolist(), color=OTHERS[0]),
-    ]
-    if len(windows) > 1:
-        x = [middles[0], middles[-1]]
-        level = float(np.median(windows.troughs - kind.trend.slope * np.arange(len(windows))))
-        middle = level + kind.trend.slope * (len(windows) - 1) / 2
-        half = (len(windows) - 1) / 2
-        for name, slope, dash in (
-            ("trend", kind.trend.slope, "solid"),
-            ("slowest of 95 %", kind.trend.low, "dot"),
-            ("fastest of 95 %", kind.trend.high, "dot"),
-        ):
-            y = [middle - slope * half, middle + slope * half]
-            data.append(_straight(name, x, y, color=ACCENT, dash=dash))
+    profile, windows, trend = kind.profile, kind.windows, kind.trend
+    middles, last = (windows.starts + windows.events / 2).tolist(), len(windows) - 1
+    flat = windows.troughs - trend.slope * np.arange(len(windows))
+    level = float(np.median(flat)) if last > 0 else 0.0
+    middle = level + trend.slope * last / 2
+    slopes = (
+        ("trend", trend.slope, "solid"),
+        ("slowest of 95 %", trend.low, "dot"),
+        ("fastest of 95 %", trend.high, "dot"),
+    )
+    straight: dict[str, str] = {"shape": "linear"}
     return Chart(
         identity="chart-kind",
         meaning="Live bytes over the events, the least of each window, and their trend.",
-        data=data,
+        data=[
+            *band("live bytes", live_bytes(profile), "var(--quiet)", "var(--live)"),
+            line(
+                "least of each window",
+                middles,
+                windows.troughs.tolist(),
+                color=OTHERS[0],
+                **straight,
+            ),
+            *(
+                line(
+                    name,
+                    [middles[0], middles[-1]],
+                    [middle - slope * last / 2, middle + slope * last / 2],
+                    color=ACCENT,
+                    dash=dash,
+                    **straight,
+                )
+                for name, slope, dash in slopes
+                if last > 0
+            ),
+        ],
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
         height=340,
         caption="Grey: live bytes. Line: the least of each of 48 windows after the start-up, and "
         "its trend, dotted the slowest and the fastest that fit it (95 %).",
     )
-
-
-def _straight(name: str, x: list[float], y: list[float], **style: str | float) -> Trace:
-    """A curve whose points are joined by straight lines."""
-    return line(name, x, y, shape="linear", **style)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from math import ceil, floor
 
 from heapfit.comparison.margin import HeapSize
@@ -19,26 +19,25 @@ _UNKNOWN = "unknown"
 
 def longer_section(longer: LongerRunTable, region: int) -> Section:
     """The section of a page on longer runs in a heap of `region` bytes."""
-    return Section("longer", "Longer runs", [*_tell_longer(longer, region)])
+    return Section("longer", "Longer runs", _tell_longer(longer, region))
 
 
-def _tell_longer(longer: LongerRunTable, region: int) -> Iterator[Part]:
+def _tell_longer(longer: LongerRunTable, region: int) -> list[Part]:
     if longer.refusal is not None:
         advice = longer.refusal.advice
         further = f" {advice[:1].upper()}{advice[1:]}." if advice else ""
-        yield Line(f"Not known, as {longer.refusal.reason}.{further}")
-        return
-    yield Line(
-        f"By {longer.basis}. The region is set for runs as long as the recording: its margin is "
-        "what other runs of measured programs needed. Longer runs may need more."
-    )
-    yield _draw_regions(
-        [(row, row.needed) for row in longer.rows if row.needed is not None], region
-    )
+        return [Line(f"Not known, as {longer.refusal.reason}.{further}")]
+    known = [(row, row.needed) for row in longer.rows if row.needed is not None]
+    foretold = [row for row in longer.rows if row.chance is not None]
     caption = f"A run of each length in the heap that is set: {size(region)}."
-    yield Table(
-        LONGER_RUNS, [row for row in longer.rows if row.chance is not None], caption=caption
-    )
+    return [
+        Line(
+            f"By {longer.basis}. The region is set for runs as long as the recording: its margin "
+            "is what other runs of measured programs needed. Longer runs may need more."
+        ),
+        _draw_regions(known, region),
+        Table(LONGER_RUNS, foretold, caption=caption),
+    ]
 
 
 def describe_chance(row: LongerRun) -> str | None:
@@ -83,25 +82,20 @@ def describe_chances(row: LongerRun) -> str | None:
 def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart:
     """The region for a chance of 1 % over the length of the run, with its interval."""
     points = sorted((row.times, needed.low, needed.region, needed.high) for row, needed in known)
-    times = [one[0] for one in points]
-
-    def column(place: int) -> list[int]:
-        return [int(one[place]) for one in points]
-
-    low, high = min(*column(1), region), max(*column(3), region)
+    times, lows, needs, highs = ([one[place] for one in points] for place in range(4))
+    low, high = int(min(*lows, region)), int(max(*highs, region))
     air = max((high - low) // 8, 8)
     dotted = {"dash": "dot", "color": OTHERS[0], "shape": "linear"}
-    data = [
-        line("90 % interval, low end", times, column(1), **dotted),
-        line("high end", times, column(3), **dotted),
-        line_with_marks("needed for 1 %", times, column(2), ACCENT),
-        level("set the heap to", times, region, color="var(--ink)", dash="dash"),
-    ]
     ticks = {"tickvals": times, "ticktext": [f"{one:g}" for one in times]}
     return Chart(
         identity="chart-longer",
         meaning="Region for a chance of 1 % to run out of memory, over the length of the run.",
-        data=data,
+        data=[
+            line("90 % interval, low end", times, [*map(int, lows)], **dotted),
+            line("high end", times, [*map(int, highs)], **dotted),
+            line_with_marks("needed for 1 %", times, [*map(int, needs)], ACCENT),
+            level("set the heap to", times, region, color="var(--ink)", dash="dash"),
+        ],
         layout={
             "xaxis": {"type": "log", "title": {"text": "times as long"}, **ticks},
             "yaxis": {
@@ -118,22 +112,24 @@ def _draw_regions(known: list[tuple[LongerRun, Forecast]], region: int) -> Chart
 
 def describe_rows(
     longer: LongerRunTable, size: HeapSize, name: str, set_to: Callable[[int], int] | None = None
-) -> Iterator[str]:
+) -> list[str]:
     """Why a length is not forecast, and what to set a memory of this name to for a horizon.
 
     `set_to` is how a kept heap counts its region.
     """
+    texts = []
     for row in longer.rows:
         if row.reason:
-            yield f"{row.name}: {row.reason}."
+            texts.append(f"{row.name}: {row.reason}.")
         elif row.is_asked and row.needed is not None:
             region = row.needed.region
-            yield (
+            texts.append(
                 f"The margin of {size.margin:g} % is enough for {row.name}."
                 if region <= size.region
                 else f"For {row.name} set {name} to {set_to(region) if set_to else region:,} B: "
                 f"--margin {size.margin_to(region):g} makes it so."
             )
+    return texts
 
 
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (

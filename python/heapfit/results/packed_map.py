@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.heap_map import HeapMap, MappedHeap, RegionReplay
+from heapfit.comparison.heap_map import HeapMap, RegionReplay
 from heapfit.results.number_text import printable, size
 
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
@@ -98,12 +98,12 @@ def pack_map(
     Call sites have their names where these are known, the recorder's hash otherwise.
     """
     names = site_names or {}
-    record = _pack_window(heap_map, names, _Window(0, heap_map.events), most)
+    record = _pack_window(heap_map, names, (0, heap_map.events), PICTURE, most)
     for coarser in _COARSER:
-        if record["packed"] is not None:
-            break
-        limit = most if coarser != _COARSER[-1] else math.inf
-        record = _pack_window(heap_map, names, _window(heap_map, coarser), limit)
+        if record["packed"] is None:
+            picture = (PICTURE[0] // coarser, PICTURE[1] // coarser)
+            limit = most if coarser != _COARSER[-1] else math.inf
+            record = _pack_window(heap_map, names, _window(heap_map, coarser), picture, limit)
     return record
 
 
@@ -116,16 +116,7 @@ def site_label(site: int, names: Mapping[int, str]) -> str:
     return names.get(site, f"{site:08x}") if site else "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class _Window:
-    """The events whose blocks are listed one by one."""
-
-    first: int
-    end: int  # not included
-    picture: tuple[int, int] = PICTURE  # of the whole run, where that is longer
-
-
-def _window(heap_map: HeapMap, coarser: int) -> _Window:
+def _window(heap_map: HeapMap, coarser: int) -> tuple[int, int]:
     """The window around the peak: the blocks live there, and as many more as a page can hold."""
     lifetimes, peak = heap_map.lifetimes, heap_map.peak
     starts, ends = lifetimes.starts.astype(np.int64), lifetimes.ends.astype(np.int64)
@@ -133,36 +124,41 @@ def _window(heap_map: HeapMap, coarser: int) -> _Window:
     more = min(_BLOCKS_OF_WINDOW // coarser, len(apart) // 8)
     place = min(int((apart == 0).sum()) + more, len(apart) - 1)
     reach = int(np.partition(apart, place)[place])
-    picture = (PICTURE[0] // coarser, PICTURE[1] // coarser)
-    return _Window(max(0, peak - reach), min(heap_map.events, peak + reach + 1), picture)
+    return max(0, peak - reach), min(heap_map.events, peak + reach + 1)
 
 
 def _pack_window(
-    heap_map: HeapMap, names: Mapping[int, str], window: _Window, most: float
+    heap_map: HeapMap,
+    names: Mapping[int, str],
+    window: tuple[int, int],
+    picture: tuple[int, int],
+    most: float,
 ) -> dict[str, Any]:
-    """The record with the blocks of a window; its columns are None if over `most` characters."""
-    lifetimes = heap_map.lifetimes
+    """The record with the blocks of a window of events, whose end is not included.
+
+    Its columns are None if over `most` characters.
+    """
+    lifetimes, gaps, (first, end) = heap_map.lifetimes, heap_map.gaps, window
     sizes, size_of = np.unique(lifetimes.sizes, return_inverse=True)
     by_size, by_site = colour_sizes(sizes.tolist()), None
-    is_listed = (lifetimes.starts < window.end) & (lifetimes.ends > window.first)
+    is_listed = (lifetimes.starts < end) & (lifetimes.ends > first)
+    listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns = _Columns(most)
     columns.add("starts", np.diff(lifetimes.starts[is_listed], prepend=np.uint64(0)))
     columns.add("lengths", (lifetimes.ends - lifetimes.starts)[is_listed])
-    listed_sizes, place = np.unique(size_of[is_listed], return_inverse=True)
     columns.add("sizes", place)
     if len(heap_map.sites) > 0:
         by_site = _add_sites(columns, heap_map.sites[is_listed], names)
-    gaps = heap_map.gaps
     if gaps is not None:
         columns.add("times", gaps)
     _add_places(columns, heap_map, is_listed)
     if not is_listed.all():
         colours = (np.array(by_size.colours, np.uint8) + np.uint8(1))[size_of]
-        _add_pictures(columns, heap_map, colours, window.picture)
+        _add_pictures(columns, heap_map, colours, picture)
     return {
         "events": heap_map.events,
-        "window": [window.first, window.end],
-        "picture": None if is_listed.all() else window.picture,
+        "window": [first, end],
+        "picture": None if is_listed.all() else picture,
         "rowPicture": PICTURE_OF_ROW,
         "sizes": asdict(_select_classes(by_size, listed_sizes.tolist())),
         "sites": None if by_site is None else asdict(by_site),
@@ -172,7 +168,14 @@ def _pack_window(
         "isDivided": heap_map.is_divided,
         "note": heap_map.note,
         "heaps": [
-            _heap_record(heap, height)
+            {
+                "name": heap.name,
+                "events": heap.events,
+                "peak": heap.peak,
+                "height": height,
+                "own": _region_record(heap.own),
+                "row": [_region_record(one) for one in heap.row],
+            }
             for heap, height in zip(heap_map.heaps, _heights(heap_map), strict=True)
         ],
         "columns": columns.entries,
@@ -188,21 +191,8 @@ def _heights(heap_map: HeapMap) -> list[int]:
 
 def _last_shown(heap_map: HeapMap) -> int:
     """The last event that is drawn: that of the last failure in a heap's own region, or the end."""
-    ends = (
-        heap.own.refused.event if heap.own.refused else heap_map.events for heap in heap_map.heaps
-    )
-    return max(ends)
-
-
-def _heap_record(heap: MappedHeap, height: int) -> dict[str, Any]:
-    return {
-        "name": heap.name,
-        "events": heap.events,
-        "peak": heap.peak,
-        "height": height,
-        "own": _region_record(heap.own),
-        "row": [_region_record(one) for one in heap.row],
-    }
+    refusals = [heap.own.refused for heap in heap_map.heaps]
+    return max(one.event if one else heap_map.events for one in refusals)
 
 
 def _region_record(one: RegionReplay) -> dict[str, Any]:
@@ -224,9 +214,8 @@ def colour_sizes(sizes: Sequence[int]) -> ColourClasses:
     powers = [one.bit_length() for one in sizes]
     known = sorted(set(powers))
     lowest = known[max(0, len(known) - MOST_CLASSES)] if known else 0
-    merged = [max(power, lowest) for power in powers]
-    places = {power: place for place, power in enumerate(sorted(set(merged)))}
-    colours = [places[power] for power in merged]
+    places = {power: place for place, power in enumerate(one for one in known if one >= lowest)}
+    colours = [places[max(power, lowest)] for power in powers]
     names = []
     for place in range(len(places)):
         own = [one for one, colour in zip(sizes, colours, strict=True) if colour == place]

@@ -235,17 +235,10 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """A bar of pieces, as wide as they are large."""
+    """A bar of pieces, as wide as they are large; without a caption the parts of each below it."""
 
     pieces: Sequence[Piece]
-    caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class Icicle:
-    """Pieces side by side, the parts of each below it; a table says the same."""
-
-    pieces: Sequence[Piece]
+    caption: str = ""  # "": a table says the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,11 +258,7 @@ class Glossary:
 Holder: TypeAlias = "Group | Section | Fold | Grid"
 Part: TypeAlias = (
     "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets | Definitions"
-    " | Strip | Icicle | HeapMap | Glossary | Holder"
-)
-KINDS = (
-    *(Line, Table, Chart, Heading, Copyable, Tiles, Bullets, Definitions, Strip, Icicle),
-    *(HeapMap, Glossary, Group, Section, Fold, Grid),
+    " | Strip | HeapMap | Glossary | Holder"
 )
 
 

@@ -26,7 +26,7 @@ _COLUMNS: tuple[Column[PluginRow], ...] = (
     Column("stores"),
     Column("payload_bytes"),
     Column("statics_bytes", "variables"),
-    Column("statics", value=lambda row: {static.name: static.size for static in row.statics}),
+    Column("statics", value=lambda row: dict(row.statics)),
     Column("footprint"),
     Column("events_replayed"),
     Column("attacks", value=lambda row: dict(row.attacks)),
@@ -72,7 +72,7 @@ def _explain_rows(rows: Sequence[PluginRow]) -> list[str]:
 
 
 def _describe_variables(row: PluginRow) -> str:
-    largest = ", ".join(f"{each.name} {each.size}" for each in row.statics[:_SHOWN_STATICS])
+    largest = ", ".join(f"{name} {size}" for name, size in row.statics[:_SHOWN_STATICS])
     more = len(row.statics) - _SHOWN_STATICS
     return f"{row.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +25,21 @@ from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
 from heapfit.simulation.traffic import Traffic
 
+_Floats: TypeAlias = NDArray[np.float64]
 _MOST_SIZES = 1 << 22  # different ones that are counted separately
 
 
 @dataclass(frozen=True, slots=True)
 class SizeClasses:
-    """Requests by the units they take: what Kaufman and Roberts need, and what bytes need."""
+    """Requests by what they take: what Kaufman and Roberts need, and what bytes need."""
 
-    units: NDArray[np.uint64]  # that a request of the class takes
-    share: NDArray[np.float64]  # of all requests
-    mean_size: NDArray[np.float64]  # of the requests of the class, in bytes
+    units: NDArray[np.uint64]  # that a request of the class takes; or the number of its pool
+    share: _Floats  # of all requests
+    mean_size: _Floats  # of the requests of the class, in bytes
 
 
-_Refuse: TypeAlias = Callable[[int, SizeClasses, float], NDArray[np.float64]]
+# The classes of requests; the bytes that an admitted one holds, and the share that is refused.
+_Losses: TypeAlias = tuple[SizeClasses, _Floats, _Floats]
 
 
 def unit_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
@@ -50,13 +52,16 @@ def unit_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
     if not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
-    units, places = np.unique(
-        (values + np.uint64(unit - 1)) // np.uint64(unit), return_inverse=True
-    )
+    return _classes_by((values + np.uint64(unit - 1)) // np.uint64(unit), values, shares)
+
+
+def _classes_by(taken: NDArray[Any], values: NDArray[np.uint64], shares: _Floats) -> SizeClasses:
+    """The classes of sizes that take the same, of those that occur."""
+    units, places = np.unique(taken, return_inverse=True)
     share = np.bincount(places, shares).astype(float)
     occurs = share > 0
-    bytes_each = np.bincount(places, shares * values)[occurs] / share[occurs]
-    return SizeClasses(units[occurs], share[occurs], bytes_each)
+    mean_size = np.bincount(places, shares * values)[occurs] / share[occurs]
+    return SizeClasses(units[occurs], share[occurs], mean_size)
 
 
 def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
@@ -78,18 +83,12 @@ def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
     return None if losses is None else _metrics(scheme, losses, offered)
 
 
-@dataclass(frozen=True, slots=True)
-class _Losses:
-    """The share of each class of requests that is lost."""
-
-    share: NDArray[np.float64]  # of all requests
-    mean_size: NDArray[np.float64]  # bytes
-    used: NDArray[np.float64]  # bytes that an admitted request holds
-    refused: NDArray[np.float64]  # of the class
-
-
 def _units(
-    tunable: str, refuse: _Refuse, scheme: Scheme, sizes: SizeLaw, offered: float
+    tunable: str,
+    refuse: Callable[[int, SizeClasses, float], _Floats],
+    scheme: Scheme,
+    sizes: SizeLaw,
+    offered: float,
 ) -> _Losses | None:
     """The losses where a request takes whole units of the size that a tunable has."""
     unit = _round_up(scheme.plan.engine().scalars[tunable], scheme.plan.engine().alignment)
@@ -97,18 +96,17 @@ def _units(
     if classes is None:
         return None
     refused = refuse(scheme.capacity() // unit, classes, offered)
-    used = classes.units.astype(float) * unit
-    return _Losses(classes.share, classes.mean_size, used, refused)
+    return classes, classes.units.astype(float) * unit, refused
 
 
-def _refuse_by_erlang(blocks: int, classes: SizeClasses, offered: float) -> NDArray[np.float64]:
+def _refuse_by_erlang(blocks: int, classes: SizeClasses, offered: float) -> _Floats:
     """Erlang-B for the requests that fit a block; the others are never served."""
     fits = classes.units == 1
     refused = _engine.erlang_b(blocks, offered * float(classes.share[fits].sum()))
     return np.where(fits, refused, 1.0)
 
 
-def _refuse_by_recurrence(units: int, classes: SizeClasses, offered: float) -> NDArray[np.float64]:
+def _refuse_by_recurrence(units: int, classes: SizeClasses, offered: float) -> _Floats:
     """The recurrence of Kaufman and Roberts."""
     return _engine.kaufman_roberts(units, classes.units, offered * classes.share)
 
@@ -119,20 +117,16 @@ def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
     if plan.scalars.get("overflow") != _REFUSE or not _is_listable(sizes):
         return None
     values, shares = sizes.distribution()
-    chosen = plan.pools_for(values[shares > 0])
-    values, shares = values[shares > 0], shares[shares > 0]
-    if (chosen == _engine.NO_POOL).any():
+    classes = _classes_by(plan.pools_for(values), values, shares)
+    if (classes.units == _engine.NO_POOL).any():
         return None  # the shared allocator serves these, or nobody
-    pools, places = np.unique(chosen, return_inverse=True)
-    share = np.bincount(places, shares).astype(float)
-    blocks = [plan.pools[pool] for pool in pools.tolist()]
+    pools = [plan.pools[number] for number in classes.units.tolist()]
     refused = [
         _engine.erlang_b(count, offered * part)
-        for (_, count, _, _), part in zip(blocks, share.tolist(), strict=True)
+        for (_, count, _, _), part in zip(pools, classes.share.tolist(), strict=True)
     ]
-    used = [float(_round_up(size, plan.alignment)) for size, _, _, _ in blocks]
-    mean_size = np.bincount(places, shares * values) / share
-    return _Losses(share, mean_size, np.array(used), np.array(refused))
+    used = [float(_round_up(size, plan.alignment)) for size, _, _, _ in pools]
+    return classes, np.array(used), np.array(refused)
 
 
 _REFUSE = 2  # overflow, of pools that have it
@@ -149,10 +143,11 @@ def _round_up(size: int, alignment: int) -> int:
 
 
 def _metrics(scheme: Scheme, losses: _Losses, offered: float) -> dict[str, float]:
-    admitted = losses.share * (1 - losses.refused)  # of all requests
-    live = float(offered * (admitted * losses.mean_size).sum())
-    used = float(offered * (admitted * losses.used).sum())
-    by_bytes = live / float(offered * (losses.share * losses.mean_size).sum())
+    classes, held, refused = losses
+    admitted = classes.share * (1 - refused)  # of all requests
+    live = float(offered * (admitted * classes.mean_size).sum())
+    used = float(offered * (admitted * held).sum())
+    by_bytes = live / float(offered * (classes.share * classes.mean_size).sum())
     return {
         "bandwidth_admission": by_bytes,
         "request_admission": float(admitted.sum()),

@@ -24,9 +24,8 @@ class Observation:
     used: float  # bytes that live blocks hold, average over time
     external: float  # external fragmentation, average over time
     external_peak: int
-    offered_by_size: tuple[int, ...] = ()  # requests in each bin of `size_bounds`
-    refused_by_size: tuple[int, ...] = ()
-    size_bounds: tuple[int, ...] = ()  # the largest size of each bin
+    # Of each bin the largest size, the requests in it, and how many of them were lost.
+    by_size: tuple[tuple[int, int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,10 @@ def _observation(counts: _engine.SimulationCounts, scheme: Scheme) -> Observatio
         used=counts.used_byte_ns / time,
         external=counts.external_byte_ns / (counts.sampled_ns or 1),
         external_peak=counts.external_peak,
-        size_bounds=tuple(int(one) for one in counts.offered_by_size[0]),
-        offered_by_size=tuple(int(one) for one in counts.offered_by_size[1]),
-        refused_by_size=tuple(int(one) for one in counts.refused_by_size[1]),
+        by_size=tuple(
+            (int(bound), int(offered), int(refused))
+            for bound, offered, refused in zip(
+                *counts.offered_by_size, counts.refused_by_size[1], strict=True
+            )
+        ),
     )

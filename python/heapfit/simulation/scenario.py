@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,12 +46,10 @@ class Axis:
         """The first key, which names the axis."""
         return next(iter(self.values))
 
-    def __len__(self) -> int:
-        return len(self.values[self.key])
-
-    def step(self, i: int) -> dict[str, Value]:
-        """The values of one step."""
-        return {key: values[i] for key, values in self.values.items()}
+    def steps(self) -> list[dict[str, Value]]:
+        """The values of each step."""
+        rows = zip(*self.values.values(), strict=True)
+        return [dict(zip(self.values, row, strict=True)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +158,9 @@ _RUN: dict[str, Callable[[Table, str], Any]] = {
 
 def _shortest_end(key: str, keys: list[str]) -> str:
     words = key.split(".")
-    for length in range(1, len(words)):
-        end = ".".join(words[-length:])
-        if sum(f".{other}".endswith(f".{end}") for other in keys) == 1:
-            return end
-    return key
+    ends = (".".join(words[-length:]) for length in range(1, len(words)))
+    counts = ((end, sum(f".{one}".endswith(f".{end}") for one in keys)) for end in ends)
+    return next((end for end, count in counts if count == 1), key)
 
 
 def _read_grid(top: Table) -> tuple[Axis, ...]:
@@ -174,9 +171,7 @@ def _read_grid(top: Table) -> tuple[Axis, ...]:
     for key in keys:
         if keys.count(key) > 1:
             top.reject("grid", f"{key} is in two axes")
-    points = 1
-    for axis in axes:
-        points *= len(axis)
+    points = math.prod(len(axis.steps()) for axis in axes)
     if points > _MOST_POINTS:
         top.reject("grid", f"{points:,} points are more than {_MOST_POINTS:,}")
     return axes
@@ -184,11 +179,8 @@ def _read_grid(top: Table) -> tuple[Axis, ...]:
 
 def _steps(axes: Sequence[Axis]) -> Iterator[dict[str, Value]]:
     """The values at each point, the last axis fastest; one empty point without axes."""
-    for places in itertools.product(*(range(len(axis)) for axis in axes)):
-        values: dict[str, Value] = {}
-        for axis, place in zip(axes, places, strict=True):
-            values |= axis.step(place)
-        yield values
+    for steps in itertools.product(*(axis.steps() for axis in axes)):
+        yield dict(itertools.chain.from_iterable(step.items() for step in steps))
 
 
 def _set_values(

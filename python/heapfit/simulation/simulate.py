@@ -66,13 +66,10 @@ class Result:
 
     def refusals_by_size(self) -> list[tuple[int, int, int]]:
         """The largest size of each bin, the requests in it, and how many of them were lost."""
-        first = self.observations[0] if self.observations else None
-        if first is None:
-            return []
-        columns = zip(*(one.offered_by_size for one in self.observations), strict=True)
-        refused = zip(*(one.refused_by_size for one in self.observations), strict=True)
-        rows = zip(first.size_bounds, map(sum, columns), map(sum, refused), strict=True)
-        return [(bound, offered, lost) for bound, offered, lost in rows if offered]
+        by_size = zip(*(one.by_size for one in self.observations), strict=True)
+        bins = (zip(*each, strict=True) for each in by_size)
+        rows = ((bounds[0], sum(offered), sum(lost)) for bounds, offered, lost in bins)
+        return [row for row in rows if row[1]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 
 import pyarrow as pa
 
@@ -143,7 +144,7 @@ class FamilySearch:
         self._family = family
         self._aim = aim
         self._executor = executor
-        self._known: dict[tuple[int, int], Estimate] = {}
+        self._measured = cache(self._measure)
         self.is_exact = exact_metrics(traffic, family.make(1)) is not None
 
     def least(self, admission: float) -> SizedScheme:
@@ -156,7 +157,7 @@ class FamilySearch:
             rare = f"too rare to simulate: a loss of {1 - admission:.1e}"
             why = rare if is_rare else "no memory reaches it"
             return SizedScheme(name, admission, None, 0, 0, 0.0, None, why)
-        scheme, found = make(number), self._measure(number, requests)
+        scheme, found = make(number), self._measured(number, requests)
         if self.is_exact:
             return SizedScheme(
                 name, admission, scheme, scheme.region, scheme.region, found.mean, None
@@ -174,7 +175,7 @@ class FamilySearch:
         """
 
         def reaches(number: int) -> bool:
-            found = self._measure(number, requests)
+            found = self._measured(number, requests)
             return found.mean + end * (found.half_width or 0.0) >= admission
 
         low, high = 0, 1
@@ -188,14 +189,9 @@ class FamilySearch:
         return high
 
     def _measure(self, number: int, requests: int) -> Estimate:
-        key = (number, requests)
-        if key not in self._known:
-            scheme = self._family.make(number)
-            exact = None if requests else exact_metrics(self._traffic, scheme)
-            self._known[key] = (
-                Estimate(exact[_METRIC]) if exact else self._simulate(scheme, requests)
-            )
-        return self._known[key]
+        scheme = self._family.make(number)
+        exact = None if requests else exact_metrics(self._traffic, scheme)
+        return Estimate(exact[_METRIC]) if exact else self._simulate(scheme, requests)
 
     def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> Estimate:
         """Simulates a scheme for about `requests` requests, from replication `first` on."""

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.stored import Columns
+from heapfit.trace.table_file import Columns
 
 _LARGEST_REGION = (1 << 32) - 4096  # bytes; what of it is not used takes address space only
 

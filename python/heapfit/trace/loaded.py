@@ -57,6 +57,10 @@ class LoadedTrace:
         """The largest alignment any request asks for; 0 where none does."""
         return self.trace.largest_alignment
 
+    def live_at_peak(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """The distinct sizes live at U_max, ascending, and how many blocks of each."""
+        return live_sizes_at(self.events, self.profile.u_max_event)
+
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns of all events in one batch, as a stored trace gives its batches.
 
@@ -92,6 +96,17 @@ class LoadedTrace:
     def events_for(self, plan: Plan) -> _engine.EventArray:
         """The events for a plan, with the tags of call sites if the plan has any."""
         return self.events.tagged(self.tags(plan.sites)) if plan.sites else self.events
+
+
+def live_sizes_at(
+    events: _engine.EventArray, event: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The distinct sizes live just after event number `event`, ascending, and blocks of each."""
+    objects, asked = events.objects()[: event + 1], events.sizes()[: event + 1]
+    live = np.zeros(int(objects.max(initial=0)) + 1, np.uint64)  # 0 once freed
+    live[objects] = asked  # of several events of one object the last counts; a free has 0
+    sizes, counts = np.unique(live[live > 0], return_counts=True)
+    return sizes, counts.astype(np.uint64)
 
 
 def load_trace(

@@ -15,7 +15,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.trace.operations import is_allocation
-from heapfit.trace.stored import COLUMNS, Columns, Trace, write_trace
+from heapfit.trace.stored import COLUMNS, Trace, write_trace
+from heapfit.trace.table_file import Columns
 
 _HIGHEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT  # region, in bytes
 _MOST_NAMED = 3

@@ -11,6 +11,7 @@ say more than the footer is refused. A header is a struct in Thrift's compact fo
 from __future__ import annotations
 
 from collections.abc import Collection
+from io import SEEK_CUR, BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -57,68 +58,56 @@ def _sum_page_sizes(file: BinaryIO, chunk: pq.ColumnChunkMetaData) -> int:
     total = 0
     while at < end:
         file.seek(at)
-        header = _Header(file.read(_MOST_OF_HEADER))
-        numbers = header.struct()
+        header = BytesIO(file.read(_MOST_OF_HEADER))
+        numbers = _read_struct(header)
         unpacked, packed = numbers.get(_UNPACKED, -1), numbers.get(_PACKED, -1)
         if min(unpacked, packed) < 0:
             raise ValueError("no sizes")
         total += unpacked
-        at += header.length + packed
+        at += header.tell() + packed
     return total
 
 
-class _Header:
-    """Bytes that begin with a struct. IndexError where they end too soon, ValueError where they
-    hold what no header does."""
+def _read_struct(data: BinaryIO, depth: int = 0) -> dict[int, int]:
+    """The integer fields of the struct that data begin with, by field number.
 
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.length = 0  # of what was read
+    IndexError where they end too soon, ValueError where they hold what no header does.
+    """
+    if depth > _DEEPEST:
+        raise ValueError("too deep")
+    numbers: dict[int, int] = {}
+    field = 0
+    while head := data.read(1)[0]:
+        field = field + (head >> 4) if head >> 4 else _read_integer(data)
+        if field in numbers:
+            raise ValueError("a field twice")
+        numbers[field] = _read_value(data, head & 15, depth)
+    return numbers
 
-    def struct(self, depth: int = 0) -> dict[int, int]:
-        """The integer fields of the struct, by field number."""
-        if depth > _DEEPEST:
-            raise ValueError("too deep")
-        numbers: dict[int, int] = {}
-        field = 0
-        while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self._integer()
-            if field in numbers:
-                raise ValueError("a field twice")
-            numbers[field] = self._value(head & 15, depth)
-        return numbers
 
-    def _value(self, kind: int, depth: int) -> int:
-        """The integer of a field; 0 for other kinds, which are skipped."""
-        if kind in _INTEGERS:
-            return self._integer()
-        if kind == _STRUCT:
-            self.struct(depth + 1)
-        elif kind in (_BYTE, _DOUBLE, _BINARY):
-            self._skip({_BYTE: 1, _DOUBLE: 8}.get(kind) or self._plain())
-        elif kind not in _BOOLEANS:
-            raise ValueError("a kind that no header has")
-        return 0
+def _read_value(data: BinaryIO, kind: int, depth: int) -> int:
+    """The integer of a field; 0 for other kinds, which are skipped."""
+    if kind in _INTEGERS:
+        return _read_integer(data)
+    if kind == _STRUCT:
+        _read_struct(data, depth + 1)
+    elif kind in (_BYTE, _DOUBLE, _BINARY):
+        data.seek({_BYTE: 1, _DOUBLE: 8}.get(kind) or _read_plain(data), SEEK_CUR)
+    elif kind not in _BOOLEANS:
+        raise ValueError("a kind that no header has")
+    return 0
 
-    def _byte(self) -> int:
-        value = self._data[self.length]
-        self.length += 1
-        return value
 
-    def _skip(self, count: int) -> None:
-        self.length += count
+def _read_plain(data: BinaryIO) -> int:
+    """Reads an unsigned integer: seven bits a byte, the lowest first."""
+    value = shift = 0
+    while (byte := data.read(1)[0]) >= 128:
+        value |= (byte & 127) << shift
+        shift += 7
+    return value | byte << shift
 
-    def _plain(self) -> int:
-        """Reads an unsigned integer: seven bits a byte, the lowest first."""
-        value = shift = 0
-        while True:
-            byte = self._byte()
-            value |= (byte & 127) << shift
-            shift += 7
-            if byte < 128:
-                return value
 
-    def _integer(self) -> int:
-        """Reads a signed integer: 0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ..."""
-        value = self._plain()
-        return (value >> 1) ^ -(value & 1)
+def _read_integer(data: BinaryIO) -> int:
+    """Reads a signed integer: 0, -1, 1, -2 ... are stored as 0, 1, 2, 3 ..."""
+    value = _read_plain(data)
+    return (value >> 1) ^ -(value & 1)

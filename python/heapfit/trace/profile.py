@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +84,25 @@ def profile_of(engine: _engine.Profile) -> Profile:
     """The profile of what the engine's pass has read so far."""
     result = engine.result()
     return Profile(**{field.name: getattr(result, field.name) for field in fields(Profile)})
+
+
+def sum_by_block(
+    sizes: NDArray[Any], alignment: int, *values: NDArray[Any]
+) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+    """The block sizes of requests, ascending, and of each the sums of what belongs to its sizes.
+
+    Sizes that need equal blocks are one; a request of 0 is served as 1 byte.
+
+    >>> blocks, [sums] = sum_by_block(np.array([0, 33, 40]), 8, np.array([1, 2, 3]))
+    >>> blocks.tolist(), sums.tolist()
+    ([8, 40], [1, 5])
+    """
+    asked = np.maximum(sizes.astype(np.int64), 1)
+    blocks, members = np.unique(-(-asked // alignment) * alignment, return_inverse=True)
+    sums = [np.zeros(len(blocks), np.int64) for _ in values]
+    for total, each in zip(sums, values, strict=True):
+        np.add.at(total, members, each.astype(np.int64))
+    return blocks, sums
 
 
 def follow_sizes(

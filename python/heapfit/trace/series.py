@@ -8,17 +8,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace, prefix_errors
+from heapfit.trace.table_file import write_table
 
 SCHEMA_VERSION = 1
 _METADATA_KEY = b"heapfit_series"
 _COLUMNS = ("event", "time", "live_bytes", "size", "live_blocks")
 _CLIMBING = ("event", "time")
+_SCHEMA = pa.schema(pa.field(name, pa.uint64(), nullable=False) for name in _COLUMNS)
 
 
 def write_series(
@@ -32,7 +33,10 @@ def write_series(
     """
     changes = _engine.LiveChanges()
     rows = 0
-    with stage_file(path) as staging, _writer(staging) as writer:
+    with (
+        stage_file(path) as staging,
+        write_table(staging, _SCHEMA, climbing=_CLIMBING, packed_by="zstd") as writer,
+    ):
         for batch in _batches(trace, changes, progress):
             writer.write_batch(batch)
             rows += batch.num_rows
@@ -53,20 +57,5 @@ def _batches(
         event = found.take_events()
         time = columns["time"][event - done]
         arrays = (event, time, found.take_live_bytes(), found.take_sizes())
-        yield pa.record_batch([*arrays, found.take_live_blocks()], schema=_schema())
+        yield pa.record_batch([*arrays, found.take_live_blocks()], schema=_SCHEMA)
         done += len(events)
-
-
-def _schema() -> pa.Schema:
-    return pa.schema(pa.field(name, pa.uint64(), nullable=False) for name in _COLUMNS)
-
-
-def _writer(path: Path) -> pq.ParquetWriter:
-    return pq.ParquetWriter(
-        path,
-        _schema(),
-        compression="zstd",
-        use_dictionary=[name for name in _COLUMNS if name not in _CLIMBING],
-        column_encoding=dict.fromkeys(_CLIMBING, "DELTA_BINARY_PACKED"),
-        write_page_checksum=True,
-    )

@@ -8,12 +8,12 @@ anywhere, so its rows are checked whenever they are read.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -32,9 +32,16 @@ from heapfit.trace.names import source_name
 from heapfit.trace.operations import name_values
 from heapfit.trace.origin import Origin, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
+from heapfit.trace.table_file import (
+    ROW_GROUP,
+    Columns,
+    arrow_array,
+    open_table,
+    require_bounded,
+    row_groups,
+    write_table,
+)
 from heapfit.trace.tabular import Tabular
-
-Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 
 SCHEMA_VERSION = 1
 COLUMNS = {
@@ -53,20 +60,13 @@ _TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ORIGIN_KEY = b"heapfit origin"  # likewise
-_ROW_GROUP = 1 << 20  # events; a reader holds one row group's compressed columns
-# What a reader believes of a table from elsewhere. Encodings know no cap on their ratio: a loop
-# without a change takes 1 byte for 38 events, a bomb for millions.
-_MOST_OF_GROUP = 2 * _ROW_GROUP  # events
-_MOST_OF_COLUMN = 32 << 20  # bytes of one column of a row group, unpacked
-_UNSUSPECTED = 20_000_000  # events, of any file
-_MOST_EVENTS_A_BYTE = 100  # beyond these
 # What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
 MOST_IN_MEMORY = 32_000_000  # events
 BATCH = 1 << 17  # events read, made or passed on at a time; 2 MiB as engine events
 
 # Objects and times climb in small steps; the others repeat a few values. What a replay reads is
 # packed by lz4: it reads in 7 ns an event where zstd takes 11, for 6 to 16 % more bytes.
-_DELTA_COLUMNS = ("object", "time")
+_CLIMBING = ("object", "time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class Trace(Tabular):
     def open(cls, path: Path | str) -> Trace:
         """The trace stored at `path`; HeapfitError if it is none, or of another version."""
         path = Path(path)
-        with _reading(path) as file:
+        with open_table(path) as file:
             stored = file.metadata.metadata or {}
             metadata = stored.get(_METADATA_KEY)
             if metadata is None:
@@ -127,7 +127,7 @@ class Trace(Tabular):
                 )
             info = _parse_info(metadata, path)
             optional = _require_table(file, info, path)
-            _require_bounded(file.metadata, path)
+            require_bounded(file.metadata, path)
             with prefix_errors(path):
                 chains = parse_chains(stored.get(_CHAINS_KEY))
                 origin = parse_origin(stored.get(_ORIGIN_KEY))
@@ -257,7 +257,7 @@ class Trace(Tabular):
 
     def _read(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         count = 0
-        with _reading(self.path) as file:
+        with open_table(self.path) as file:
             require_true_pages(self.path, file.metadata, columns)
             for batch in file.iter_batches(BATCH, columns=list(columns), use_threads=False):
                 count += batch.num_rows
@@ -286,27 +286,33 @@ def write_trace(
     check, given = TraceCheck(), imported_from or path
     largest_alignment = 0
     ahead, optional = _look_ahead(batches)
-    with stage_file(path) as staging:
-        with _arrow_name(staging, "r+b") as name, _writer(name, optional) as writer:
-            for columns in _check_batches(_row_groups(ahead, optional), check, given):
-                largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
-                arrays = [arrow_array(values) for values in columns.values()]
-                table = pa.Table.from_arrays(arrays, schema=_schema(optional))
-                writer.write_table(table, row_group_size=_ROW_GROUP)
-            counted = replace(
-                info() if callable(info) else info,
-                events=check.events,
-                largest_alignment=largest_alignment,
-            )
-            known = chains()
-            metadata = {
-                _METADATA_KEY: json.dumps({"schema": SCHEMA_VERSION, **asdict(counted)}).encode()
-            }
-            chained = {_CHAINS_KEY: chain_metadata(known)} if known else {}
-            made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
-            writer.add_key_value_metadata({**metadata, **chained, **made})
+    schema = _schema(optional)
+    packers = {name: "lz4" if name in REPLAYED else "zstd" for name in schema.names}
+    with (
+        stage_file(path) as staging,
+        write_table(staging, schema, climbing=_CLIMBING, packed_by=packers) as writer,
+    ):
+        for columns in row_groups(ahead, _kinds(optional)):
+            with prefix_errors(given):
+                check.take(columns)
+            largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
+            arrays = [arrow_array(values) for values in columns.values()]
+            table = pa.Table.from_arrays(arrays, schema=schema)
+            writer.write_table(table, row_group_size=ROW_GROUP)
         if check.events == 0:
             raise HeapfitError(f"{given}: not written, as it would hold no event")
+        counted = replace(
+            info() if callable(info) else info,
+            events=check.events,
+            largest_alignment=largest_alignment,
+        )
+        known = chains()
+        metadata = {
+            _METADATA_KEY: json.dumps({"schema": SCHEMA_VERSION, **asdict(counted)}).encode()
+        }
+        chained = {_CHAINS_KEY: chain_metadata(known)} if known else {}
+        made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
+        writer.add_key_value_metadata({**metadata, **chained, **made})
     return Trace(path, counted, known, origin, optional, imported_from)
 
 
@@ -317,50 +323,6 @@ def _look_ahead(batches: Iterable[Columns]) -> tuple[Iterator[Columns], tuple[st
     if first is None:
         return iter(()), ()
     return chain([first], rest), tuple(name for name in OPTIONAL if name in first)
-
-
-def _check_batches(groups: Iterable[Columns], check: TraceCheck, path: Path) -> Iterator[Columns]:
-    for columns in groups:
-        with prefix_errors(path):
-            check.take(columns)
-        yield columns
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[pq.ParquetFile]:
-    """The open table; whatever goes wrong while it is read becomes one line.
-
-    Without pre_buffer, which would keep every byte read so far until the table is closed.
-    """
-    try:
-        with (
-            _arrow_name(path, "rb") as name,
-            pq.ParquetFile(name, page_checksum_verification=True, pre_buffer=False) as file,
-        ):
-            yield file
-    except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or _first_line(error)
-        raise HeapfitError(
-            f"{path}: cannot be read as a stored trace: {reason} (record or import it again)"
-        ) from error
-
-
-@contextmanager
-def _arrow_name(path: Path, mode: str) -> Iterator[str]:
-    """A name of the file that Arrow takes, to which names that are not UTF-8 are none."""
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        with path.open(mode) as file:
-            yield f"/dev/fd/{file.fileno()}"
-    else:
-        yield str(path)
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error's text, with bytes that are not printable written out."""
-    said = (str(error).splitlines() or [type(error).__name__])[0]
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
 
 
 def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> tuple[str, ...]:
@@ -381,60 +343,33 @@ def _require_table(file: pq.ParquetFile, info: TraceInfo, path: Path) -> tuple[s
     return optional
 
 
-def _require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
-    """Rejects a table that would take much memory or, for its size, a long time to read."""
-    if metadata.num_rows > _UNSUSPECTED + _MOST_EVENTS_A_BYTE * path.stat().st_size:
-        raise HeapfitError(
-            f"{path}: {metadata.num_rows:,} events are more than {_MOST_EVENTS_A_BYTE} for each "
-            "byte of the file (a decompression bomb?)"
-        )
-    for i in range(metadata.num_row_groups):
-        group = metadata.row_group(i)
-        columns = map(group.column, range(group.num_columns))
-        unpacked = max((one.total_uncompressed_size for one in columns), default=0)
-        if group.num_rows > _MOST_OF_GROUP or unpacked > _MOST_OF_COLUMN:
-            raise HeapfitError(
-                f"{path}: row group {i} holds {group.num_rows:,} events, {unpacked:,} B of one "
-                f"column (at most {_MOST_OF_GROUP:,} and {_MOST_OF_COLUMN:,} B: write smaller ones)"
-            )
-
-
 def _parse_info(metadata: bytes, path: Path) -> TraceInfo:
     """The metadata, accepted only if their types and ranges are right."""
+    damaged = HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
     try:
-        fields = json.loads(metadata)
-    except (ValueError, RecursionError):
-        fields = None
-    if not isinstance(fields, dict) or not isinstance(fields.get("schema"), int):
-        raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
-    if fields["schema"] != SCHEMA_VERSION:
+        values = json.loads(metadata)
+    except (ValueError, RecursionError) as error:
+        raise damaged from error
+    if not isinstance(values, dict) or not isinstance(values.get("schema"), int):
+        raise damaged
+    schema = values.pop("schema")
+    if schema != SCHEMA_VERSION:
         raise HeapfitError(
-            f"{path}: trace schema {fields['schema']}; this program reads {SCHEMA_VERSION} "
+            f"{path}: trace schema {schema}; this program reads {SCHEMA_VERSION} "
             "(import the source again)"
         )
-    del fields["schema"]
-    info = _validate_info(fields)
-    if info is None:
-        raise HeapfitError(f"{path}: its heapfit metadata are damaged (import the source again)")
-    return info
-
-
-def _validate_info(values: dict[str, Any]) -> TraceInfo | None:
-    kinds = {field.name: type(field.default) for field in fields(TraceInfo)}
-    notes = values.get("notes")
-    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
-        return None
-    values["notes"] = tuple(notes)
-    if {name: type(value) for name, value in values.items()} != kinds:
-        return None
-    info = TraceInfo(**values)
+    kinds = {field.name: type(field.default) for field in fields(TraceInfo)} | {"notes": list}
     is_sound = (
-        info.pointer_bits in (0, 32, 64)
-        and info.kind in ("heap", "packets")
-        and info.events > 0
-        and is_alignment(info.largest_alignment)
+        {name: type(value) for name, value in values.items()} == kinds
+        and all(isinstance(note, str) for note in values["notes"])
+        and values["pointer_bits"] in (0, 32, 64)
+        and values["kind"] in ("heap", "packets")
+        and values["events"] > 0
+        and is_alignment(values["largest_alignment"])
     )
-    return info if is_sound else None
+    if not is_sound:
+        raise damaged
+    return TraceInfo(**values | {"notes": tuple(values["notes"])})
 
 
 def _kinds(optional: Sequence[str]) -> dict[str, str]:
@@ -447,52 +382,6 @@ def _schema(optional: Sequence[str] = ()) -> pa.Schema:
         pa.field(name, pa.type_for_alias(kind), nullable=False)
         for name, kind in _kinds(optional).items()
     )
-
-
-def arrow_array(values: NDArray[Any]) -> pa.Array:
-    """An Arrow array without a copy. (pa.array would import pandas, a third of a second.)"""
-    buffer = pa.py_buffer(np.ascontiguousarray(values))
-    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
-
-
-def _writer(path: str, optional: Sequence[str] = ()) -> pq.ParquetWriter:
-    names = _kinds(optional)
-    return pq.ParquetWriter(
-        path,
-        _schema(optional),
-        compression={name: "lz4" if name in REPLAYED else "zstd" for name in names},
-        use_dictionary=[name for name in names if name not in _DELTA_COLUMNS],
-        column_encoding=dict.fromkeys(_DELTA_COLUMNS, "DELTA_BINARY_PACKED"),
-        write_page_checksum=True,
-    )
-
-
-def _row_groups(batches: Iterable[Columns], optional: Sequence[str]) -> Iterator[Columns]:
-    """Regroups events into batches of at least a row group, but for the last."""
-    waiting: list[Columns] = []
-    events = 0
-    kinds = _kinds(optional)
-
-    def join_waiting() -> Columns:
-        return {name: np.concatenate([batch[name] for batch in waiting]) for name in kinds}
-
-    for batch in batches:
-        waiting.append(_all_columns(batch, kinds))
-        events += len(batch["op"])
-        if events >= _ROW_GROUP:
-            yield join_waiting()
-            waiting, events = [], 0
-    if events:
-        yield join_waiting()
-
-
-def _all_columns(given: Columns, kinds: Mapping[str, str]) -> Columns:
-    """Every column of a trace, with zeros for those that are missing."""
-    count = len(given["op"])
-    return {
-        name: np.asarray(given[name], kind) if name in given else np.zeros(count, kind)
-        for name, kind in kinds.items()
-    }
 
 
 @contextmanager

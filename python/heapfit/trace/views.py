@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from heapfit.trace.blocks import Blocks, blocks_of
@@ -72,19 +73,11 @@ def _find_next_events(threads: Numbers) -> NDArray[np.int64]:
 
 def find_holders(viewed: ViewedBlocks, keys: Numbers | NDArray[np.uint64]) -> tuple[Holder, ...]:
     """The holders by a key of each block, those with the most bytes in the view first."""
-    distinct, which = np.unique(keys, return_inverse=True)
-    sizes, is_shown = viewed.blocks.sizes.astype(np.int64), viewed.is_shown
-    least, most = np.full(len(distinct), np.iinfo(np.int64).max), np.zeros(len(distinct), np.int64)
-    np.minimum.at(least, which[is_shown], sizes[is_shown])
-    np.maximum.at(most, which[is_shown], sizes[is_shown])
-    counts = np.bincount(which, is_shown, len(distinct))
-
-    def total(weights: NDArray[np.int64]) -> NDArray[np.int64]:
-        sums = np.zeros(len(distinct), np.int64)
-        np.add.at(sums, which, weights)
-        return sums
-
-    figures = (distinct, counts, total(sizes * is_shown), np.where(counts > 0, least, 0), most)
-    every = (*figures, np.bincount(which), total(sizes))
-    holders = [Holder(*map(int, one)) for one in zip(*every, strict=True)]
+    sizes = viewed.blocks.sizes.astype(np.int64)
+    shown = pa.array(sizes, mask=~viewed.is_shown)
+    table = pa.table({"key": keys, "shown": shown, "size": sizes}).group_by("key")
+    held = [("shown", how) for how in ("count", "sum", "min", "max")]
+    found = table.aggregate([*held, ("size", "count"), ("size", "sum")]).columns
+    rows = zip(*(column.fill_null(0).to_pylist() for column in found), strict=True)
+    holders = [Holder(*row) for row in rows]
     return tuple(sorted(holders, key=lambda one: (-one.size, -one.requested, one.key)))

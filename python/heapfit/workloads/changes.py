@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import FREE, RESIZE, is_allocation, is_end
+from heapfit.trace.operations import FREE, RESIZE, is_allocation
 
 Columns: TypeAlias = dict[str, NDArray[Any]]  # of events, as in a stored trace
 
@@ -65,18 +65,13 @@ def change_sizes(heaviest: Sequence[int]) -> tuple[Change, ...]:
 
 def heaviest_sizes(loaded: LoadedTrace) -> list[int]:
     """The three sizes with the most live bytes when most bytes are live, the heaviest first."""
-    (columns,) = loaded.batches(("op", "object", "size"))
-    op, block, size = (column[: loaded.profile.u_max_event + 1] for column in columns.values())
-    last = np.zeros(np.count_nonzero(is_allocation(op)), np.int64)  # event of each block
-    last[block] = np.arange(len(block))
-    is_live = ~is_end(op[last], size[last]) & (size[last] > 0)
-    return rank_sizes(size[last][is_live])
+    return rank_sizes(*loaded.live_at_peak())
 
 
-def rank_sizes(live: NDArray[np.uint64]) -> list[int]:
-    """The three sizes that these live blocks have most bytes of, the heaviest first."""
-    sizes, counts = np.unique(live.astype(np.int64), return_counts=True)
-    return [int(one) for one in sizes[np.argsort(-sizes * counts, kind="stable")][:_HEAVIEST]]
+def rank_sizes(sizes: NDArray[np.uint64], counts: NDArray[Any]) -> list[int]:
+    """The three sizes that so many live blocks of each have most bytes of, the heaviest first."""
+    order = np.argsort(-(sizes.astype(np.int64) * counts.astype(np.int64)), kind="stable")
+    return [int(one) for one in sizes[order][:_HEAVIEST]]
 
 
 def find_next_class(size: int) -> int:

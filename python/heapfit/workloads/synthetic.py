@@ -41,14 +41,6 @@ class WorkloadSpec:
         """The workload's events; HeapfitError for an unknown workload, parameter or value."""
         if not 0 <= self.seed < 1 << 64:
             raise HeapfitError(f"seed={self.seed}: must be from 0 to 2^64 - 1")
-        try:
-            return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
-        except HeapfitError:
-            self._refuse_unknown()
-            raise
-
-    def _refuse_unknown(self) -> None:
-        """Rejects an unknown name like the engine, with a suggestion."""
         known = {info.name: info for info in _engine.workloads()}
         if self.name not in known:
             raise HeapfitError(
@@ -61,6 +53,7 @@ class WorkloadSpec:
                 raise HeapfitError(
                     f"workload {self.name}: no parameter is named '{name}' ({about})"
                 )
+        return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
 
 
 def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:

@@ -10,11 +10,10 @@ from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
 
-# Whose settings are printed; heapfit.sizing.systems, which help does without, has their facts.
-_SYSTEMS = (
-    *("lwip", "zephyr", "zephyr-bluetooth", "nimble", "openthread", "netx", "riot", "tinyusb"),
-    *("matter", "freertos"),
-)
+# Whose settings are printed: the tables of their facts, which help has no time to parse.
+_FACTS = Path(__file__).parents[2] / "sizing/systems/facts.toml"
+_LINES = _FACTS.read_text(encoding="utf-8").splitlines()
+_SYSTEMS = [line[1:-1] for line in _LINES if line[:1] == "[" and "." not in line]
 
 
 @dataclass(frozen=True, slots=True)

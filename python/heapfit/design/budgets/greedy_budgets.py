@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit import _engine
 from heapfit.design.pools.special_pools import LARGEST_POOL, SHARED
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "budgeted"
 LARGEST_CLASSES = 4  # the paper's number
@@ -25,7 +24,7 @@ FREQUENT_CLASSES = 16  # the best single choice on 71 real traces
 
 def largest_classes(loaded: LoadedTrace) -> list[int]:
     """The paper's 4 sizes with most bytes at the peak."""
-    sizes, counts = live_at_peak(loaded)
+    sizes, counts = loaded.live_at_peak()
     return classes_with_most(sizes, sizes * counts, loaded.alignment, LARGEST_CLASSES)
 
 
@@ -43,29 +42,10 @@ def classes_with_most(
     >>> classes_with_most(np.array([33, 40, 64]), np.array([2, 2, 4]), 8, 1)
     [40]
     """
-    asked = np.maximum(sizes.astype(np.int64), 1)  # a request of 0 is served as 1 byte
-    rounded = -(-asked // alignment) * alignment
-    classes, members = np.unique(rounded, return_inverse=True)
-    totals = np.bincount(members, weights=weights.astype(np.float64))
+    classes, (totals,) = sum_by_block(sizes, alignment, weights)
     order = np.lexsort((classes, -totals))  # most weight first, then the smaller size
     fitting = [i for i in order.tolist() if totals[i] > 0 and classes[i] <= LARGEST_POOL]
     return [int(classes[i]) for i in sorted(fitting[:count])]
-
-
-def live_at_peak(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The distinct sizes live at U_max, ascending, and how many blocks of each."""
-    return live_sizes_at(loaded.events, loaded.profile.u_max_event)
-
-
-def live_sizes_at(
-    events: _engine.EventArray, event: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The distinct sizes live just after event number `event`, ascending, and blocks of each."""
-    objects, asked = events.objects()[: event + 1], events.sizes()[: event + 1]
-    live = np.zeros(int(objects.max(initial=0)) + 1, np.uint64)  # 0 once freed
-    live[objects] = asked  # of several events of one object the last counts; a free has 0
-    sizes, counts = np.unique(live[live > 0], return_counts=True)
-    return sizes, counts.astype(np.uint64)
 
 
 def plan_from_budgets(sizes: Sequence[int], counts: Sequence[int], alignment: int) -> Plan | None:

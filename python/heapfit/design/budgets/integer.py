@@ -60,11 +60,12 @@ def improve_budgets(
 ) -> Budgets:
     """Improves on `start`, which must be allowed, and on its bound, in about `seconds` seconds."""
     rounds = _Rounds(BudgetLimits.from_points(points), start, time.monotonic() + seconds)
-    rounds.relax()
-    while not rounds.is_proven and rounds.seconds_left > 0:
-        progress("exact budgets", 1 - rounds.seconds_left / seconds)
-        if not rounds.step():
-            break
+    # First by programs that allow fractions of blocks: they are cheap, and find most points.
+    for is_integer in (False, True):
+        while rounds.seconds_left > 0 and not (is_integer and rounds.is_proven):
+            progress("exact budgets", 1 - rounds.seconds_left / seconds)
+            if not rounds.step(is_integer):
+                break
     progress("exact budgets", 1.0)
     return rounds.solved
 
@@ -93,29 +94,22 @@ class _Rounds:
         bound = max(value, self._bound) * unit
         return Budgets(tuple(self._best.tolist()), value * unit, bound)
 
-    def relax(self) -> None:
-        """Adds points by programs that allow fractions of blocks: cheap, and most are found."""
-        while self.seconds_left > 0:
-            program = BudgetProgram(self._limits, self._added, is_integer=False)
-            program.run(self.seconds_left)
-            if not program.is_optimal:
-                return
-            self._lower(program.bound)
-            self._try(np.floor(program.counts + _TOLERANCE).astype(np.int64))
-            if not self._add(program.counts):
-                return
+    def step(self, is_integer: bool) -> bool:
+        """Solves a program over the points added so far, and adds points that its counts violate.
 
-    def step(self) -> bool:
-        """Solves an integer program over the points added so far; false if that cannot go on."""
-        program = BudgetProgram(self._limits, self._added, is_integer=True)
-        program.start_from(self._best)
+        False if that cannot go on.
+        """
+        program = BudgetProgram(self._limits, self._added, is_integer)
+        if is_integer:
+            program.start_from(self._best)
         program.run(self.seconds_left)
-        self._lower(program.bound)
-        if not program.has_solution:
+        if is_integer or program.is_optimal:
+            self._lower(program.bound)
+        if not (program.has_solution if is_integer else program.is_optimal):
             return False
-        counts = np.rint(program.counts).astype(np.int64)
-        self._try(counts)
-        return self._add(counts.astype(np.float64))
+        counts = np.rint(program.counts) if is_integer else program.counts
+        self._try(np.floor(counts + _TOLERANCE).astype(np.int64))
+        return self._add(counts)
 
     def _value(self, counts: Ints) -> int:
         return int(counts @ self._limits.sizes)

@@ -43,12 +43,12 @@ def live_points(
     >>> points.live.tolist(), points.blocks.tolist()
     ([1536, 1728], [[3, 0], [0, 3]])
     """
-    changes = _Changes.from_events(events, alignment)
-    live = np.cumsum(changes.born - changes.dead)
+    born, dead = _find_changes(events, alignment)
+    live = np.cumsum(born - dead)
     kept = _find_peaks(live, most)
     columns, hits = [], []
     for size in sizes:
-        is_born, is_dead = changes.born == size, changes.dead == size
+        is_born, is_dead = born == size, dead == size
         blocks = np.cumsum(is_born.astype(np.int64) - is_dead)
         columns.append(blocks[kept])
         hits.append(blocks[is_born & ~is_dead])
@@ -56,22 +56,15 @@ def live_points(
     return LivePoints(live[kept], blocks, tuple(hits))
 
 
-@dataclass(frozen=True, slots=True)
-class _Changes:
+def _find_changes(events: _engine.EventArray, alignment: int) -> tuple[Ints, Ints]:
     """The rounded sizes that become live and cease to be live with each event; 0: none."""
-
-    born: Ints
-    dead: Ints
-
-    @staticmethod
-    def from_events(events: _engine.EventArray, alignment: int) -> _Changes:
-        ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
-        rounded = -(-np.maximum(asked, 1) // alignment) * alignment
-        born = np.where(is_end(ops, asked), 0, rounded)
-        order = np.argsort(objects, kind="stable")
-        before = np.zeros(len(order), np.int64)
-        before[order[1:]] = np.where(objects[order[1:]] == objects[order[:-1]], born[order[:-1]], 0)
-        return _Changes(born, before)
+    ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
+    rounded = -(-np.maximum(asked, 1) // alignment) * alignment
+    born = np.where(is_end(ops, asked), 0, rounded)
+    order = np.argsort(objects, kind="stable")
+    dead = np.zeros(len(order), np.int64)
+    dead[order[1:]] = np.where(objects[order[1:]] == objects[order[:-1]], born[order[:-1]], 0)
+    return born, dead
 
 
 def _find_peaks(live: Ints, most: int) -> Ints:

@@ -18,7 +18,7 @@ import highspy
 import numpy as np
 
 from heapfit.design.budgets.live_points import LivePoints
-from heapfit.design.budgets.program import Floats, Ints, linear_program, quiet_solver
+from heapfit.design.budgets.program import Floats, Ints, cut_segments, linear_program, quiet_solver
 
 _ADDED_AT_ONCE = 20  # moments; the most violated
 _ROUNDS = 8
@@ -54,10 +54,7 @@ def _solve(points: LivePoints, sizes: Ints, added: Ints, price: float) -> tuple[
     As in heapfit.design.budgets.program a class is cut into segments where a moment has P_i(t).
     """
     blocks = points.blocks[added]
-    bounds = [np.unique(np.append(column, 0)) for column in blocks.T]
-    owners = np.repeat(np.arange(len(sizes)), [len(edges) - 1 for edges in bounds])
-    starts = np.concatenate([edges[:-1] for edges in bounds]) if bounds else np.zeros(0, np.int64)
-    lengths = np.concatenate([np.diff(edges) for edges in bounds]) if bounds else starts
+    owners, starts, lengths = cut_segments(np.unique([0, *column]) for column in blocks.T)
     serves = starts < blocks[:, owners]
     matrix = np.hstack([serves * sizes[owners], np.ones((len(added), 1))])
     costs = np.append(sizes[owners], 1 + price).astype(np.float64)

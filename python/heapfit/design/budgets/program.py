@@ -15,6 +15,7 @@ thousands of lines. This module imports it (15 MB), so it is imported only where
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -66,6 +67,17 @@ class BudgetLimits:
         return allowed
 
 
+def cut_segments(edges: Iterable[Ints]) -> tuple[Ints, Ints, Ints]:
+    """The class of each segment between the ascending edges of classes, its start and length."""
+    cut = list(edges)
+    owners = np.repeat(np.arange(len(cut)), [len(one) - 1 for one in cut])
+    starts, lengths = (
+        np.concatenate([np.zeros(0, np.int64), *parts])
+        for parts in ([one[:-1] for one in cut], map(np.diff, cut))
+    )
+    return owners, starts, lengths
+
+
 def quiet_solver(**options: float) -> highspy.Highs:
     """A silent HiGHS solver on one thread, whose results are the same every time."""
     solver = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -96,22 +108,18 @@ class BudgetProgram:
     """One program for HiGHS over some of the points."""
 
     def __init__(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> None:
-        self._starts = [
-            np.unique(np.concatenate([[0], live[live < cap]])) if cap > 0 else np.zeros(0, np.int64)
+        self._owners, self._starts, self._lengths = cut_segments(
+            np.unique([0, *live[live < cap], cap])
             for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
-        ]
-        self._owners = np.repeat(np.arange(len(limits.sizes)), [len(s) for s in self._starts])
-        self._highs = quiet_solver(mip_rel_gap=0.0, mip_abs_gap=0.99)  # sums are whole
-        self._lengths = np.concatenate(
-            [np.diff(s, append=cap) for s, cap in zip(self._starts, limits.caps, strict=True)]
         )
+        self._highs = quiet_solver(mip_rel_gap=0.0, mip_abs_gap=0.99)  # sums are whole
         self._classes = len(limits.sizes)
         self._highs.passModel(self._model(limits, added, is_integer))
         self._is_integer = is_integer
 
     def _model(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> highspy.HighsLp:
         worth = limits.sizes[self._owners].astype(np.float64)
-        is_charged = np.concatenate(self._starts) >= limits.live[added][:, self._owners]
+        is_charged = self._starts >= limits.live[added][:, self._owners]
         slacks = limits.slacks[added].astype(np.float64)
         rows = np.full(len(added), -highspy.kHighsInf), slacks
         lengths = self._lengths.astype(np.float64)
@@ -124,8 +132,8 @@ class BudgetProgram:
     def start_from(self, counts: Ints) -> None:
         """Gives the solver a solution to improve on."""
         solution = highspy.HighsSolution()
-        starts = np.concatenate(self._starts)
-        solution.col_value = np.clip(counts[self._owners] - starts, 0, self._lengths).astype(float)
+        taken = np.clip(counts[self._owners] - self._starts, 0, self._lengths)
+        solution.col_value = taken.astype(float)
         self._highs.setSolution(solution)
 
     def run(self, seconds: float) -> None:

@@ -30,14 +30,16 @@ def list_offers(
 
     `may_count`: also those whose blocks were counted on the trace may be advised.
     """
-    offers = []
-    for row in comparison.rows:
-        size = sizes.get(row.name)
-        if size is not None:
-            is_lasting = not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace)
-            costs = comparison.measures[row.name]
-            offers.append(Offer(row.name, size.region, costs, is_lasting))
-    return offers
+    return [
+        Offer(
+            row.name,
+            size.region,
+            comparison.measures[row.name],
+            not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace),
+        )
+        for row in comparison.rows
+        if (size := sizes.get(row.name)) is not None
+    ]
 
 
 def cost_of_choice(comparison: Comparison, choice: Row) -> str:
@@ -56,5 +58,6 @@ def cost_of_choice(comparison: Comparison, choice: Row) -> str:
 
 def with_choice_first(comparison: Comparison, choice: Row) -> Comparison:
     """The comparison with the chosen row as its winner."""
-    others = [row for row in comparison.rows if row is not choice]
-    return replace(comparison, rows=(choice, *others))
+    return replace(
+        comparison, rows=(choice, *(row for row in comparison.rows if row is not choice))
+    )

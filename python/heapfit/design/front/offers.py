@@ -46,9 +46,9 @@ def _beats(one: Offer, other: Offer) -> bool:
     ours, theirs = one.costs, other.costs
     if ours.time is None or theirs.time is None:
         return False
-    pairs = [(one.region, other.region), (ours.time, theirs.time)]
     optional = [(ours.longest, theirs.longest), (ours.size, theirs.size)]
-    pairs += [(a, b) for a, b in optional if a is not None and b is not None]
+    known = [(a, b) for a, b in optional if a is not None and b is not None]
+    pairs = [(one.region, other.region), (ours.time, theirs.time), *known]
     return dominates(*zip(*pairs, strict=True))
 
 

@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,16 +22,6 @@ _LEAST_MAPPED = 2  # granules of it in a map
 _PAIRS = 2  # the layout in which it may have one
 _SIZED = "sized"  # has the same classes, see hfit/sized.h
 _LEAST_SIZED = 8  # bytes of its smallest chunk, or one granule
-
-
-@dataclass(frozen=True, slots=True)
-class ClassLifetimes:
-    """The lifetimes of the classes that occur, in ascending order; one entry for each class."""
-
-    classes: tuple[int, ...]
-    life: tuple[float, ...]  # mean, in events
-    age_at_peak: tuple[float, ...]  # mean over the bytes live at the peak, in events; 0: none live
-    live_share: tuple[float, ...]  # the share of the blocks that is live at the peak
 
 
 def size_class_bits(granules: Integers) -> Integers:
@@ -60,34 +49,34 @@ def classes_of_sizes(sizes: NDArray[np.uint64], layout: Plan) -> Integers:
     [3, 2, 1]
     """
     granule, bounds = layout.scalars["alignment"], layout.scalars.get("layout", 0)
-    header, least = 0, _LEAST_MAPPED
-    if layout.allocator == _SIZED:
-        least = max(_LEAST_SIZED // granule, 1)
-    elif bounds == _HEADED:
-        header, least = _HEADER, _LEAST_HEADED // granule
-    elif bounds == _PAIRS:
-        least = 1
+    header = _HEADER if bounds == _HEADED else 0
+    leasts = {0: _LEAST_MAPPED, _HEADED: _LEAST_HEADED // granule, _PAIRS: 1}
+    is_sized = layout.allocator == _SIZED
+    least = max(_LEAST_SIZED // granule, 1) if is_sized else leasts[bounds]
     return size_class_bits(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
 
 
-def class_lifetimes(blocks: Blocks, layout: Plan) -> ClassLifetimes:
-    """The lifetimes of the classes that a heap of this layout puts the blocks into."""
+def class_lifetimes(
+    blocks: Blocks, layout: Plan
+) -> tuple[tuple[int, ...], list[tuple[float, ...]]]:
+    """The classes that a heap of this layout puts the blocks into, ascending; and figures of each.
+
+    These are the mean life in events; the mean age, over the bytes that are live at the peak, 0
+    where none is; and the share of the blocks that is live then.
+    """
     distinct, which = np.unique(blocks.sizes, return_inverse=True)
     class_of = classes_of_sizes(distinct, layout)[which]
     is_there = blocks.are_live_at(blocks.peak)
-    weights = is_there * np.maximum(blocks.sizes, 1)
-
-    def mean(values: NDArray[Any], weights: NDArray[Any]) -> tuple[float, ...]:
-        sums = np.bincount(class_of, values * weights, CLASSES)[classes]
-        return tuple(
-            (sums / np.maximum(np.bincount(class_of, weights, CLASSES)[classes], 1)).tolist()
-        )
-
+    bytes_there = is_there * np.maximum(blocks.sizes, 1)
     classes = np.flatnonzero(np.bincount(class_of, minlength=CLASSES))
     each = np.ones(len(class_of))
-    return ClassLifetimes(
-        classes=tuple(classes.tolist()),
-        life=mean(blocks.ends - blocks.starts, each),
-        age_at_peak=mean(blocks.peak - blocks.starts, weights),
-        live_share=mean(is_there, each),
-    )
+    figures = []
+    for values, weights in (
+        (blocks.ends - blocks.starts, each),
+        (blocks.peak - blocks.starts, bytes_there),
+        (is_there, each),
+    ):
+        sums = np.bincount(class_of, values * weights, CLASSES)[classes]
+        whole = np.bincount(class_of, weights, CLASSES)[classes]
+        figures.append(tuple((sums / np.maximum(whole, 1)).tolist()))
+    return tuple(classes.tolist()), figures

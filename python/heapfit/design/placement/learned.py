@@ -21,19 +21,18 @@ import random
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import ClassLifetimes, class_lifetimes
-from heapfit.design.placement.remembered import CachedTrial, TrialCache
+from heapfit.design.placement.class_lifetimes import class_lifetimes
+from heapfit.design.placement.remembered import TrialCache
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
 from heapfit.trace.blocks import blocks_of
-from heapfit.trace.loaded import AnyTrial, LoadedTrace
+from heapfit.trace.loaded import LoadedTrace
 
 T = TypeVar("T")
-_Trial: TypeAlias = AnyTrial | CachedTrial
 
 TAG_BITS = 64
 _STEP = "learn placement"
@@ -109,15 +108,10 @@ def learn_placement(
 
     None if no layout serves the trace.
     """
-    search = PlacementSearch(loaded, most_events, seed, progress)
-    with closing(search):
-        search.run(layouts)
+    with closing(PlacementSearch(loaded, most_events, seed, progress)) as search:
+        found = search.run(layouts)
     progress(_STEP, 1.0)
-    if search.plain is None or search.best is None:
-        return None
-    limited = search.limited or search.plain
-    by_lifetime = search.by_lifetime or limited
-    return Placement(search.plain, limited, by_lifetime, search.best, search.tried, search.replayed)
+    return found
 
 
 def with_hole_limit(layout: Plan, limit: int) -> Plan:
@@ -125,11 +119,11 @@ def with_hole_limit(layout: Plan, limit: int) -> Plan:
     return replace(layout, scalars={**layout.scalars, "hole_limit": limit})
 
 
-def guesses(lifetimes: ClassLifetimes) -> list[int]:
-    """Sets of classes to cut from the end: the first by life, age at peak, live share or size."""
+def guesses(classes: Sequence[int], figures: Sequence[Sequence[float]]) -> list[int]:
+    """Sets of classes to cut from the end: the first by a figure of their lifetimes, or by size."""
     placements = set()
-    for key in (lifetimes.life, lifetimes.age_at_peak, lifetimes.live_share, lifetimes.classes):
-        order = [size_class for _, size_class in sorted(zip(key, lifetimes.classes, strict=True))]
+    for key in (*figures, classes):
+        order = [size_class for _, size_class in sorted(zip(key, classes, strict=True))]
         placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
     return sorted(placements)
 
@@ -150,9 +144,6 @@ class PlacementSearch:
     def __init__(
         self, loaded: LoadedTrace, most_events: int, seed: int, progress: Progress
     ) -> None:
-        self.plain: PlacedLayout | None = None
-        self.limited: PlacedLayout | None = None
-        self.by_lifetime: PlacedLayout | None = None
         self.best: PlacedLayout | None = None
         self.tried = 0
         self.replayed = 0  # events
@@ -168,31 +159,37 @@ class PlacementSearch:
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
-    def run(self, layouts: Sequence[Plan]) -> None:
-        """Learns the ends of size classes, starting from plain layouts."""
+    def run(self, layouts: Sequence[Plan]) -> Placement | None:
+        """Learns the ends of size classes, starting from plain layouts; None if none serves."""
         for layout in layouts:
             self._try(layout, 0)
-        self.plain = self.best
-        if self.best is None:
-            return
+        plain = self.best
+        if plain is None:
+            return None
         self._limit_holes([with_hole_limit(one, limit) for one in layouts for limit in HOLE_LIMITS])
-        self.limited = self.by_lifetime = self.best
-        if not self._has_work():
-            return
-        if self.best.layout not in layouts:
-            layouts = [*layouts, self.best.layout]
+        limited = by_lifetime = self.best or plain
+        if self._has_work():
+            for placing in self._guess(limited, layouts):
+                if self._has_work() and self._refine(placing):
+                    by_lifetime = self.best or limited
+            layout = (self.best or limited).layout
+            self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
+        best = self.best or limited
+        return Placement(plain, limited, by_lifetime, best, self.tried, self.replayed)
+
+    def _guess(self, best: PlacedLayout, layouts: Sequence[Plan]) -> list[PlacedLayout]:
+        """The guesses to refine: of the layouts that need little more than the best."""
+        if best.layout not in layouts:
+            layouts = [*layouts, best.layout]
         blocks = blocks_of(self._loaded)
-        limit = self.best.region + _round_up(self._loaded.profile.u_max // _NEAR)
+        limit = best.region + _round_up(self._loaded.profile.u_max // _NEAR)
         near = self._select_serving([PlacedLayout(layout, 0, 0) for layout in layouts], limit)
         placings = [
             PlacedLayout(placing.layout, high, 0)
             for placing in near
-            for high in guesses(class_lifetimes(blocks, placing.layout))
+            for high in guesses(*class_lifetimes(blocks, placing.layout))
         ]
-        for placing in _first_of_each(self._select_improving(placings)):
-            if self._has_work() and self._refine(placing):
-                self.by_lifetime = self.best
-        self._climb(class_lifetimes(blocks, self.best.layout).classes)
+        return _first_of_each(self._select_improving(placings))
 
     def close(self) -> None:
         """Stops the replays that were started ahead."""
@@ -207,7 +204,7 @@ class PlacementSearch:
             if self._events_left <= 0:
                 break
             self._expect([plan, *following], max(enough, 0))
-            if self._runs(plan, max(enough, 0)):
+            if self._run(plan, max(enough, 0)).runs:
                 self._try(plan, 0)
             else:
                 self.tried += 1
@@ -229,7 +226,7 @@ class PlacementSearch:
                 break
             self.tried += 1
             self._expect([each.plan for each in next_ones], region - self._grain)
-            served = self._probe(self._trial(one.plan), region - self._grain)
+            served = self._probe(one.plan, region - self._grain)
             if served is not None:
                 region = served
                 least.insert(0, one)
@@ -244,7 +241,7 @@ class PlacementSearch:
                 return [*serving, *placings[i:]]
             self.tried += 1
             self._expect([each.plan for each in next_ones], region)
-            serving += [one] if self._runs(one.plan, region) else []
+            serving += [one] if self._run(one.plan, region).runs else []
         return serving
 
     def _refine(self, placing: PlacedLayout) -> bool:
@@ -252,12 +249,11 @@ class PlacementSearch:
         before = self.best
         if not self._try(placing.layout, placing.high):
             return False
-        if before is None or self.best is None or placing.layout == before.layout:
-            return True
-        if before.region - self.best.region >= self._loaded.profile.u_max // _LAYOUT_SAVES:
-            return True
-        self.best = before
-        return False
+        enough = self._loaded.profile.u_max // _LAYOUT_SAVES
+        is_other = before is not None and placing.layout != before.layout
+        if is_other and before and self.best and before.region - self.best.region < enough:
+            self.best = before
+        return self.best is not before
 
     def _climb(self, classes: Sequence[int]) -> None:
         """Turns over each class by itself until none helps, then several at a time."""
@@ -324,19 +320,20 @@ class PlacementSearch:
         """Tries a layout with these classes at the end; true if it is the best from now on."""
         self.tried += 1
         self._misses += 1
-        trial = self._trial(PlacedLayout(layout, high, 0).plan)
-        start = self._first(trial) if self.best is None else self.best.region - self._grain
+        plan = PlacedLayout(layout, high, 0).plan
+        start = self._first(plan) if self.best is None else self.best.region - self._grain
         if start is None:
             return False
-        region = self._probe(trial, max(start, 0), is_to_be_known=True)
+        region = self._probe(plan, max(start, 0), is_to_be_known=True)
         if region is None:
             return False  # it does not serve in less than the best
         self.best = PlacedLayout(layout, high, region)
         self._misses = 0
         return True
 
-    def _first(self, trial: _Trial) -> int | None:
+    def _first(self, plan: Plan) -> int | None:
         """A region that serves, twice the size of one that does not."""
+        trial = self._loaded.trial(plan)
         least = max(self._loaded.profile.u_max, trial.smallest_region)
         return self._charge(trial.first_success(least, self._report)).region
 
@@ -350,38 +347,34 @@ class PlacementSearch:
         left = max(self._events_left - events - _OVERHEAD * replays, 0)
         self._progress(_STEP, 1 - left / self._most_events)
 
-    def _probe(self, trial: _Trial, region: int, *, is_to_be_known: bool = False) -> int | None:
+    def _probe(self, plan: Plan, region: int, *, is_to_be_known: bool = False) -> int | None:
         """The region that is enough, if `region` is enough; None if it is not.
 
         One run shows it for most plans. Where `is_to_be_known` it is searched for the others, and
         below what one run took: a trace that resizes may do with less.
         """
-        result = self._run(trial, region)
+        result = self._run(plan, region)
         if not result.runs:
             return None
+        trial = self._loaded.trial(plan)
         if result.reach:
             region = min(trial.region_for(result.reach), region)
         if not is_to_be_known:
             return region
-        if result.reach and not self._run(trial, max(region - self._grain, 0)).runs:
+        if result.reach and not self._run(plan, max(region - self._grain, 0)).runs:
             return region
         return self._charge(trial.descend(region, self._grain, self._above, self._report)).region
-
-    def _runs(self, plan: Plan, region: int) -> bool:
-        """True if the trace runs in the region."""
-        return self._run(self._trial(plan), region).runs
-
-    def _trial(self, plan: Plan) -> _Trial:
-        if self._is_by_size(plan):
-            return self._cache.trial(plan)
-        return self._loaded.trial(plan)
 
     def _is_by_size(self, plan: Plan) -> bool:
         return not plan.sites and plan.shared is None and self._loaded.fleet is None
 
-    def _run(self, trial: _Trial, region: int) -> _engine.TrialResult:
+    def _run(self, plan: Plan, region: int) -> _engine.TrialResult:
         self._report()
-        result = trial.run(region)
+        result = (
+            self._cache.run(plan, region)
+            if self._is_by_size(plan)
+            else self._loaded.trial(plan).run(region)
+        )
         self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result

@@ -10,16 +10,15 @@ different ends. If one of them ends before that, the other ends likewise:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import classes_of_sizes
+from heapfit.design.placement.class_lifetimes import CLASSES, Integers, classes_of_sizes
 from heapfit.plan.plan import Plan
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
@@ -30,14 +29,6 @@ _WORTH_THREADS = 30_000  # events: a shorter replay costs less than a thread doe
 _Key: TypeAlias = tuple[str, int, int]  # layout, classes cut from the end, region
 
 
-class _Known(NamedTuple):
-    """The result of a plan's replay, and the classes of all requests until its end."""
-
-    high: int
-    classes: int
-    result: _engine.TrialResult
-
-
 class TrialCache:
     """The results of trials on one trace, of plans that place blocks by size alone."""
 
@@ -45,16 +36,9 @@ class TrialCache:
         threads = loaded.threads if len(loaded.events) >= _WORTH_THREADS else 1
         self._loaded = loaded
         self._ahead: Ahead[_Key, _engine.TrialResult] = Ahead(threads)
-        self._known: dict[tuple[str, int], list[_Known]] = {}
-        self._first: dict[str, list[tuple[int, int]]] = {}
-
-    def trial(self, plan: Plan) -> CachedTrial:
-        """A trial of a plan that shares no heap and knows no call sites."""
-        return CachedTrial(self, plan, self._make_trial(plan))
-
-    def _make_trial(self, plan: Plan) -> _engine.Trial:
-        base = self._loaded.trace.largest_alignment
-        return _engine.Trial(plan.engine(), self._loaded.events, base)
+        # By layout and region: classes cut from the end, those asked for until its end, result.
+        self._known: dict[tuple[str, int], list[tuple[int, int, _engine.TrialResult]]] = {}
+        self._first: dict[str, Integers] = {}  # the event that first asks for each class
 
     @property
     def following(self) -> int:
@@ -67,65 +51,9 @@ class TrialCache:
         replays = {_key(plan, region): partial(self._replay, plan, region) for plan in unknown}
         self._ahead.expect(replays)
 
-    def replay(self, plan: Plan, region: int) -> _engine.TrialResult:
-        """The result of a replay, which is added to the known ones."""
-        replay = partial(self._replay, plan, region)
-        result = self._ahead.result(_key(plan, region), replay)
-        self._note(plan, region, result)
-        return result
-
-    def _replay(self, plan: Plan, region: int) -> _engine.TrialResult:
-        return self._make_trial(plan).run(region)
-
-    def close(self) -> None:
-        """Stops the replays that were started ahead."""
-        self._ahead.close()
-
-    def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
-        """The known result of a plan in a region; None if it has to be replayed."""
-        high = _high_of(plan)
-        for known in self._known.get((_layout_of(plan), region), ()):
-            if (known.high ^ high) & known.classes == 0:
-                return known.result
-        return None
-
-    def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
-        layout = _layout_of(plan)
-        if layout not in self._first:
-            self._first[layout] = self._first_of(plan)
-        classes = sum(1 << one for one, first in self._first[layout] if first <= result.events)
-        known = _Known(_high_of(plan), classes, result)
-        self._known.setdefault((layout, region), []).append(known)
-
-    def _first_of(self, plan: Plan) -> list[tuple[int, int]]:
-        """Each class with the first event that asks for it."""
-        sizes, events = _first_requests(self._loaded)
-        first: dict[int, int] = {}
-        for of_size, event in zip(classes_of_sizes(sizes, plan).tolist(), events, strict=True):
-            first[of_size] = min(first.get(of_size, event), event)
-        return list(first.items())
-
-
-@dataclass(frozen=True)
-class CachedTrial:
-    """A trial like `_engine.Trial` that does not replay what is known."""
-
-    cache: TrialCache
-    plan: Plan
-    uncached: _engine.Trial = field(repr=False)
-
-    @property
-    def smallest_region(self) -> int:
-        """The smallest region that the plan takes, in bytes."""
-        return self.uncached.smallest_region
-
-    def region_for(self, reach: int) -> int:
-        """The smallest region from which all larger ones have room for a run of this reach."""
-        return self.uncached.region_for(reach)
-
-    def run(self, region: int) -> _engine.TrialResult:
+    def run(self, plan: Plan, region: int) -> _engine.TrialResult:
         """Replays up to the first request that fails, unless the result is known."""
-        found = self.cache.find(self.plan, region)
+        found = self.find(plan, region)
         if found is not None:
             return _engine.TrialResult(
                 runs=found.runs,
@@ -134,23 +62,34 @@ class CachedTrial:
                 events=found.events,
                 known=found.events,
             )
-        return self.cache.replay(self.plan, region)
+        replay = partial(self._replay, plan, region)
+        result = self._ahead.result(_key(plan, region), replay)
+        self._note(plan, region, result)
+        return result
 
-    def first_success(
-        self, start: int, before: Callable[[int, int], None] | None = None
-    ) -> _engine.TrialSeries:
-        """The first region in which the plan runs, of the start, its double, and so on."""
-        return self.uncached.first_success(start, before)
+    def _replay(self, plan: Plan, region: int) -> _engine.TrialResult:
+        return self._loaded.trial(plan).run(region)
 
-    def descend(
-        self,
-        start: int,
-        step: int,
-        above: Sequence[int],
-        before: Callable[[int, int], None] | None = None,
-    ) -> _engine.TrialSeries:
-        """Searches downwards from the start, by steps that double and then halve to `step`."""
-        return self.uncached.descend(start, step, above, before)
+    def close(self) -> None:
+        """Stops the replays that were started ahead."""
+        self._ahead.close()
+
+    def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
+        """The known result of a plan in a region; None if it has to be replayed."""
+        for high, classes, result in self._known.get((_layout_of(plan), region), ()):
+            if (high ^ _high_of(plan)) & classes == 0:
+                return result
+        return None
+
+    def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
+        layout = _layout_of(plan)
+        if layout not in self._first:
+            sizes, events = _first_requests(self._loaded)
+            self._first[layout] = np.full(CLASSES, np.iinfo(np.int64).max)
+            np.minimum.at(self._first[layout], classes_of_sizes(sizes, plan), events)
+        asked = np.flatnonzero(self._first[layout] <= result.events).tolist()
+        known = _high_of(plan), sum(1 << size_class for size_class in asked), result
+        self._known.setdefault((layout, region), []).append(known)
 
 
 def _first_requests(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[Any]]:

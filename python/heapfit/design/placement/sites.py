@@ -24,6 +24,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.class_lifetimes import CLASSES, class_lifetimes, classes_of_sizes
 from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
 from heapfit.plan.plan import MOST_TAGS, Plan
@@ -37,13 +38,8 @@ _LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the busiest call sites, in that order; empty if none is known."""
-    if len(loaded.sites) == 0:
-        return {}
-    asking = loaded.sites[may_be_tagged(loaded.events.ops())]
-    sites, times = np.unique(asking[asking > 0], return_counts=True)
-    counts = dict(zip(sites.tolist(), times.tolist(), strict=True))
-    order = sorted(counts, key=lambda site: (-counts[site], site))
-    return {site: tag for tag, site in enumerate(order[:MOST_TAGS], 1)}
+    busiest = call_sites(loaded)[:MOST_TAGS]
+    return {one.site: tag for tag, one in enumerate(busiest, 1)}
 
 
 def learn_sites(
@@ -74,8 +70,7 @@ def _learn_with_sites(
     # Tags belong to the events of all runs together, so that it is learned on these.
     tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)), fleet=None)
     search = _SiteSearch(tagged, most_events, seed, progress)
-    search.run_from(start, sites)
-    guessed, climbed = search.guessed, search.best
+    guessed, climbed = search.run_from(start, sites)
     if guessed is None or climbed is None or _is_saved(loaded, guessed, climbed):
         return climbed, search.replayed
     return guessed, search.replayed
@@ -89,10 +84,13 @@ def _is_saved(loaded: LoadedTrace, before: PlacedLayout, after: PlacedLayout) ->
 class _SiteSearch(PlacementSearch):
     """A search among plans with the sites of one trace."""
 
-    guessed: PlacedLayout | None = None  # the best before the climb
+    def run_from(
+        self, start: PlacedLayout, sites: Mapping[int, int]
+    ) -> tuple[PlacedLayout | None, PlacedLayout | None]:
+        """Learns the ends of tags, and again of size classes, from those of `start`.
 
-    def run_from(self, start: PlacedLayout, sites: Mapping[int, int]) -> None:
-        """Learns the ends of tags, and again of size classes, from those of `start`."""
+        The best before the climb, and behind it.
+        """
         blocks = blocks_of(self._loaded)
         tags = _tags_of_blocks(self._loaded, sites, blocks)
         scalars = {**start.layout.scalars, "tags": len(sites)}
@@ -104,9 +102,10 @@ class _SiteSearch(PlacementSearch):
                 if self._has_work():
                     self._try(layout, by_class | by_site)
         self._misses = 0
-        self.guessed = self.best
-        found = class_lifetimes(blocks, layout).classes
+        guessed = self.best
+        found, _ = class_lifetimes(blocks, layout)
         self._climb([*found, *(TAG_BITS + tag for tag in sites.values())])
+        return guessed, self.best
 
 
 def _tags_of_blocks(

@@ -25,6 +25,7 @@ from heapfit.design.placement.learned import PlacedLayout, PlacementSearch
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.profile import sum_by_block
 
 # Settings of the search. From docs/decisions/0015:
 MOST_STACKS = 16
@@ -92,14 +93,14 @@ class _StackSearch(PlacementSearch):
             if len(kept) == MOST_STACKS or not self._has_work():
                 break
             one = PlacedLayout(with_stacks(start.layout, [*kept, stack]), start.high, 0)
-            region = self._probe(self._trial(one.plan), best.region - self._grain)
+            region = self._probe(one.plan, best.region - self._grain)
             if region is not None:
                 kept.append(stack)
                 best = replace(one, region=region)
         if not kept:
             return start
         # A trace that resizes may do with less than one run took.
-        region = self._probe(self._trial(best.plan), best.region, is_to_be_known=True)
+        region = self._probe(best.plan, best.region, is_to_be_known=True)
         return replace(best, region=region or best.region)
 
 
@@ -107,10 +108,9 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
     """The sizes with most bytes at every run's peak, by the run with least; ascending."""
     common: Counter[int] | None = None
     for run in runs:
-        live: Counter[int] = Counter()
-        sizes, counts = greedy_budgets.live_at_peak(run)
-        for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
-            live[-(-size // alignment) * alignment] += count
+        sizes, counts = run.live_at_peak()
+        blocks, (totals,) = sum_by_block(sizes, alignment, counts)
+        live = Counter(dict(zip(blocks.tolist(), totals.tolist(), strict=True)))
         common = live if common is None else common & live
     stacked = {size: size * count for size, count in (common or {}).items()}
     order = sorted(stacked, key=lambda size: (-stacked[size], size))

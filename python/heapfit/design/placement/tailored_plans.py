@@ -97,7 +97,7 @@ def make_tailored_candidates(
 
     `call_sites`: the program can pass call sites, so that they may decide, too.
     """
-    plain, u_max = layouts(loaded.alignment), loaded.profile.u_max
+    plain = layouts(loaded.alignment)
     candidates = _list_plain(loaded, plain)
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
     learned = learn_placement(loaded, list(plain.values()), most, seed, progress)
@@ -105,16 +105,8 @@ def make_tailored_candidates(
         why = "no layout serves the trace, or none did before an interrupt"
         return candidates + [NotApplicable(name, why) for name in _LEARNED]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    before = layout, learned.plain
-    limited = _hole_limit_candidate(learned, before, u_max)
-    if isinstance(limited, Candidate):
-        before = HOLE_LIMIT, learned.limited
-    by_lifetime, two_ends = _placement_candidates(learned, before, u_max)
-    candidates += [limited, by_lifetime, replace(two_ends, replayed=learned.replayed)]  # of all
-    if isinstance(by_lifetime, Candidate):
-        before = BY_LIFETIME, learned.by_lifetime
-    if isinstance(two_ends, Candidate):
-        before = TWO_ENDS, learned.climbed
+    steps, before = _learned_candidates(learned, (layout, learned.plain), loaded.profile.u_max)
+    candidates += steps
     why_not = stacks_obstacle(loaded.runs)
     if why_not is None:
         placed, replayed = learn_stacks(loaded, before[1], most, seed, progress)
@@ -144,28 +136,34 @@ def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidat
     ]
 
 
-def _hole_limit_candidate(
+def _learned_candidates(
     learned: Placement, before: tuple[str, PlacedLayout], u_max: int
-) -> Candidate | NotApplicable:
-    """The candidate of the hole limit that saves most."""
+) -> tuple[list[Candidate | NotApplicable], tuple[str, PlacedLayout]]:
+    """The candidates of the hole limit that saves most, of the lifetimes, and of the climb that
+    starts from them; and the last of these that saves enough, or the one before."""
     limit = learned.limited.layout.scalars.get("hole_limit", 0)
-    if limit == 0:
-        return NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
     alone = f"holes of more than {limit} times a request are not split"
-    return candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
-
-
-def _placement_candidates(
-    learned: Placement, before: tuple[str, PlacedLayout], u_max: int
-) -> tuple[Candidate | NotApplicable, Candidate | NotApplicable]:
-    """The candidates of the lifetimes, and of the climb that starts from them."""
+    limited = (
+        candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
+        if limit
+        else NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
+    )
+    if isinstance(limited, Candidate):
+        before = HOLE_LIMIT, learned.limited
     apart = "short-lived and long-lived blocks at different ends"
     by_lifetime = candidate_if_better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
     climb = f"{learned.tried:,} plans tried"
-    if learned.climbed == learned.by_lifetime:
-        why = f"{climb}, none better than {BY_LIFETIME}"
-        return by_lifetime, NotApplicable(TWO_ENDS, why, BY_LIFETIME)
-    return by_lifetime, candidate_if_better(TWO_ENDS, learned.climbed, before, u_max, climb)
+    two_ends = (
+        NotApplicable(TWO_ENDS, f"{climb}, none better than {BY_LIFETIME}", BY_LIFETIME)
+        if learned.climbed == learned.by_lifetime
+        else candidate_if_better(TWO_ENDS, learned.climbed, before, u_max, climb)
+    )
+    if isinstance(by_lifetime, Candidate):
+        before = BY_LIFETIME, learned.by_lifetime
+    if isinstance(two_ends, Candidate):
+        before = TWO_ENDS, learned.climbed
+    whole = replace(two_ends, replayed=learned.replayed)  # of all
+    return [limited, by_lifetime, whole], before
 
 
 def _judge_stacks(

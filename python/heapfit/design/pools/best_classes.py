@@ -23,7 +23,7 @@ from heapfit import _engine
 from heapfit.design.pools.special_pools import MOST_POOLS
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -59,18 +59,21 @@ class BestClasses:
 
 def best_classes(loaded: LoadedTrace) -> BestClasses:
     """The best 1 to 16 size classes for the pools of a trace."""
-    rounded = _BlockSizes.from_profile(loaded.profile, loaded.alignment)
-    bounds = rounded.select_bounds(_bounds_for(int(rounded.allocations.sum())))
-    waste = rounded.waste_of_ranges(bounds)
+    profile = loaded.profile
+    requested = np.maximum(profile.sizes, 1) * profile.allocations
+    columns = profile.allocations, requested, profile.peaks
+    sizes, (allocations, asked, live) = sum_by_block(profile.sizes, loaded.alignment, *columns)
+    bounds = _select_bounds(sizes, sizes * live, _bounds_for(int(allocations.sum())))
+    waste = _waste_of_ranges(bounds, sizes, allocations, asked)
     range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
-    requested = max(int(rounded.requested.sum()), 1)
+    whole = max(int(asked.sum()), 1)
 
     def classes(last: list[int]) -> PoolClasses:
         ranges = list(zip([0, *[end + 1 for end in last[:-1]]], last, strict=True))
         return PoolClasses(
             tuple(bounds[last].tolist()),
-            sum(int(waste[index_range]) for index_range in ranges) / requested,
+            sum(int(waste[index_range]) for index_range in ranges) / whole,
             sum(int(peaks[index_range]) for index_range in ranges),
         )
 
@@ -78,7 +81,7 @@ def best_classes(loaded: LoadedTrace) -> BestClasses:
         tuple(map(classes, cheapest_cuts(waste, MOST_POOLS))),
         tuple(map(classes, cheapest_cuts(peaks, MOST_POOLS))),
         len(bounds),
-        len(rounded.sizes),
+        len(sizes),
     )
 
 
@@ -132,50 +135,29 @@ def _bounds_for(allocations: int) -> int:
     return min(MOST_BOUNDS, max(int((6 * _MOST_WORK / max(allocations, 1)) ** 0.5), MOST_POOLS))
 
 
-@dataclass(frozen=True, slots=True)
-class _BlockSizes:
-    """The requests of each block size."""
+def _select_bounds(sizes: Ints, most_live: Ints, most: int) -> Ints:
+    """The largest, the heaviest and some other sizes, `most` at most.
 
-    sizes: Ints  # rounded up to the alignment, ascending
-    allocations: Ints
-    requested: Ints  # bytes, before rounding
-    most_live: Ints  # bytes; too many where sizes of one class peak at different times
+    `most_live`: bytes of each; too many where sizes of one class peak at different times.
+    """
+    if len(sizes) <= most:
+        return sizes
+    half = most // 2 - 1
+    so_far = np.cumsum(most_live)
+    total = max(int(so_far[-1]), 1)
+    share = so_far * half // total
+    is_last: NDArray[np.bool_] = np.append(share[1:] != share[:-1], True)
+    kept: Ints = sizes[is_last | (most_live * half >= total)]
+    return kept
 
-    @staticmethod
-    def from_profile(profile: Profile, alignment: int) -> _BlockSizes:
-        asked = np.maximum(profile.sizes.astype(np.int64), 1)
-        sizes, members = np.unique(-(-asked // alignment) * alignment, return_inverse=True)
-        allocations = profile.allocations.astype(np.int64)
 
-        def total(values: Ints) -> Ints:
-            sums = np.zeros(len(sizes), np.int64)
-            np.add.at(sums, members, values)
-            return sums
-
-        most_live = sizes * total(profile.peaks.astype(np.int64))
-        return _BlockSizes(sizes, total(allocations), total(asked * allocations), most_live)
-
-    def select_bounds(self, most: int) -> Ints:
-        """The largest, the heaviest and some other sizes, `most` at most."""
-        if len(self.sizes) <= most:
-            return self.sizes
-        half = most // 2 - 1
-        so_far = np.cumsum(self.most_live)
-        total = max(int(so_far[-1]), 1)
-        share = so_far * half // total
-        is_last: NDArray[np.bool_] = np.append(share[1:] != share[:-1], True)
-        is_heavy = self.most_live * half >= total
-        kept: Ints = self.sizes[is_last | is_heavy]
-        return kept
-
-    def waste_of_ranges(self, bounds: Ints) -> Ints:
-        """Bytes of internal fragmentation if bounds[j] serves all sizes above bounds[i - 1]."""
-        owner = np.searchsorted(bounds, self.sizes)
-        counts = np.zeros(len(bounds) + 1, np.int64)
-        requested = np.zeros(len(bounds) + 1, np.int64)
-        np.add.at(counts, owner + 1, self.allocations)
-        np.add.at(requested, owner + 1, self.requested)
-        counts, requested = np.cumsum(counts), np.cumsum(requested)
-        inside = counts[None, 1:] - counts[:-1, None]
-        waste: Ints = bounds * inside - (requested[None, 1:] - requested[:-1, None])
-        return waste
+def _waste_of_ranges(bounds: Ints, sizes: Ints, allocations: Ints, requested: Ints) -> Ints:
+    """Bytes of internal fragmentation if bounds[j] serves all sizes above bounds[i - 1]."""
+    owner = np.searchsorted(bounds, sizes)
+    counts, asked = np.zeros((2, len(bounds) + 1), np.int64)
+    np.add.at(counts, owner + 1, allocations)
+    np.add.at(asked, owner + 1, requested)
+    counts, asked = np.cumsum(counts), np.cumsum(asked)
+    inside = counts[None, 1:] - counts[:-1, None]
+    waste: Ints = bounds * inside - (asked[None, 1:] - asked[:-1, None])
+    return waste

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.incumbents.heap import Heap
@@ -22,10 +21,7 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
     name = special_pools.ALLOCATOR
     special = special_pools.special_sizes(loaded.profile)
     if special:
-        made = histogram_candidate(name, special, loaded)
-        if isinstance(made, NotApplicable):
-            return made
-        return replace(made, heap=Heap(name, special_pools.link_free_blocks(made.plan)))
+        return histogram_candidate(name, special, loaded, are_linked=True)
     allocations = loaded.profile.allocations
     share = int(allocations.max()) / max(int(allocations.sum()), 1)
     why = f"no size has 10 % of the allocations (the most frequent has {format_share(share)})"
@@ -34,60 +30,76 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
 
 def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
     """Pools of the size classes that take least memory, whatever their number."""
-    name = f"{special_pools.ALLOCATOR}_least_peaks"
+    name, allocator = f"{special_pools.ALLOCATOR}_least_peaks", special_pools.ALLOCATOR
     best = classes.fewest_bytes
     if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
         return NotApplicable(name, "no pool can serve the largest request")
     shapes = [(size, False) for size in best.sizes]
-    try:
-        plan = special_pools.special_pools_plan(
-            special_pools.ALLOCATOR, loaded.events, shapes, loaded.alignment
-        )
-    except HeapfitError as error:
-        return NotApplicable(name, str(error))
     reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
-    return Candidate(name, Heap(name, special_pools.link_free_blocks(plan)), reason, True)
+    return _pools_candidate(
+        name, loaded, allocator=allocator, shapes=shapes, reason=reason, are_linked=True
+    )
 
 
 def histogram_candidate(
-    allocator: str, special: tuple[int, ...], loaded: LoadedTrace
+    allocator: str, special: tuple[int, ...], loaded: LoadedTrace, *, are_linked: bool = False
 ) -> Candidate | NotApplicable:
     """Pools of these sizes, and powers of two for the rest."""
-    sizes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
-    try:
-        plan = special_pools.special_pools_plan(allocator, loaded.events, sizes, loaded.alignment)
-    except HeapfitError as error:
-        return NotApplicable(allocator, str(error))
+    shapes = special_pools.pool_sizes(special, max(loaded.profile.sizes.tolist(), default=1))
     shown = ", ".join(f"{size:,}" for size in special) or "none"
     reason = f"special sizes by the 10 % rule: {shown} B; powers of two for the rest"
-    return Candidate(allocator, Heap(allocator, plan), reason, trained_on_this_trace=True)
+    return _pools_candidate(
+        allocator, loaded, allocator=allocator, shapes=shapes, reason=reason, are_linked=are_linked
+    )
 
 
 def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | NotApplicable:
     """A pool for each size, with as many blocks as are ever live at once."""
     classes = static_pools.block_sizes(loaded.profile, loaded.alignment)
-    if len(classes) > static_pools.MOST_POOLS:
+    shapes = [(size, True) for size in classes]
+    if len(shapes) > static_pools.MOST_POOLS:
         return NotApplicable(
             allocator,
-            f"{len(classes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
+            f"{len(shapes):,} sizes; a plan has {static_pools.MOST_POOLS:,} pools at most",
         )
-    try:
-        plan = static_pools.worst_case_plan(allocator, loaded.events, classes, loaded.alignment)
-    except HeapfitError as error:
-        return NotApplicable(allocator, str(error))
+    reason = "a pool for each size, at its own peak"
+    made = _pools_candidate(allocator, loaded, allocator=allocator, shapes=shapes, reason=reason)
     (info,) = find_allocators([allocator])
-    if plan.shared is not None and not takes_shared(info):
+    if isinstance(made, Candidate) and made.plan.shared is not None and not takes_shared(info):
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
         return NotApplicable(allocator, why)
-    reason = "a pool for each size, at its own peak"
-    return Candidate(allocator, Heap(allocator, plan), reason, trained_on_this_trace=True)
+    return made
+
+
+def _pools_candidate(
+    name: str,
+    loaded: LoadedTrace,
+    *,
+    allocator: str,
+    shapes: list[tuple[int, bool]],
+    reason: str,
+    are_linked: bool = False,
+) -> Candidate | NotApplicable:
+    """Pools of these sizes, each with as many blocks as are ever live at once."""
+    try:
+        plan = special_pools.special_pools_plan(allocator, loaded.events, shapes, loaded.alignment)
+    except HeapfitError as error:
+        return NotApplicable(name, str(error))
+    heap = Heap(name, special_pools.link_free_blocks(plan) if are_linked else plan)
+    return Candidate(name, heap, reason, trained_on_this_trace=True)
 
 
 def equal_buffers_candidate(
     name: str, scalars: Mapping[str, int], loaded: LoadedTrace
 ) -> Candidate | NotApplicable:
-    """One pool of equal buffers; `scalars` are the tunables that a user gave."""
-    tunables = static_pools.equal_buffer_scalars(loaded.profile)
+    """One pool of equal buffers for all requests, as Elsayed and Galal compare with.
+
+    A buffer holds the largest request, and there are as many as are ever live at once; `scalars`
+    are the tunables that a user gave.
+    """
+    largest = max(loaded.profile.sizes.tolist(), default=1)
+    blocks = max(loaded.profile.live_blocks_max, 1)
+    tunables = {"block_size": max(largest, 1), "blocks": blocks}
     if tunables["block_size"] * tunables["blocks"] > LARGEST_REGION:
         buffers = f"{tunables['blocks']:,} buffers of {tunables['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")

@@ -8,12 +8,11 @@ fits (39 -> 64), else the smallest special that fits (1200 -> 1500).
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan, Pool
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "class_pools"
 SHARED = "tlsf"
@@ -26,15 +25,10 @@ LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
 def special_sizes(profile: Profile) -> tuple[int, ...]:
     """The sizes with at least 10 % of all allocations, ascending."""
-    counts: Counter[int] = Counter()
-    for size, count in zip(profile.sizes.tolist(), profile.allocations.tolist(), strict=True):
-        counts[max(size, 1)] += count  # a request of 0 is served as 1 byte
-    total = counts.total()
-    return tuple(
-        size
-        for size, count in counts.items()
-        if count > 0 and 100 * count >= SPECIAL_PERCENT * total and size <= LARGEST_POOL
-    )
+    sizes, (counts,) = sum_by_block(profile.sizes, 1, profile.allocations)
+    least = max(SPECIAL_PERCENT * int(counts.sum()), 1)
+    is_special = (100 * counts >= least) & (sizes <= LARGEST_POOL)
+    return tuple(sizes[is_special].tolist())
 
 
 def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]:
@@ -47,16 +41,12 @@ def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]
     >>> pool_sizes((40, 1500), 1500)[-2:]
     [(1024, False), (1500, True)]
     """
-    powers = []
-    power = SMALLEST_POWER
-    while power < largest:
-        powers.append(power)
-        power *= 2
-    if not special or special[-1] < largest:
-        powers.append(power)
+    below = (max(largest - 1, 0) // SMALLEST_POWER).bit_length()  # powers
+    count = below + (not special or special[-1] < largest)
+    powers = [SMALLEST_POWER << i for i in range(count)]
     exact = [size for size in special if size not in powers]
-    powers = powers[: MOST_POOLS - len(exact)]
-    return sorted([(size, True) for size in exact] + [(size, False) for size in powers])
+    general = powers[: MOST_POOLS - len(exact)]
+    return sorted([(size, True) for size in exact] + [(size, False) for size in general])
 
 
 def link_free_blocks(plan: Plan) -> Plan:

@@ -7,12 +7,10 @@ P_i,max. It is also what traces of many sizes cannot afford.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from heapfit import _engine
 from heapfit.design.pools.special_pools import special_pools_plan
 from heapfit.plan.plan import Plan
-from heapfit.trace.profile import Profile
+from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "static_pools"
 EQUAL_BUFFERS = "fixed_pool"  # the allocator of one pool
@@ -21,8 +19,8 @@ MOST_POOLS = 4096  # an allocator's own limit
 
 def block_sizes(profile: Profile, alignment: int) -> list[int]:
     """The distinct request sizes, rounded up to the alignment, ascending."""
-    asked = {max(size, 1) for size in profile.sizes.tolist()}  # 0 bytes are served as 1
-    return sorted({-(-size // alignment) * alignment for size in asked})
+    sizes, _ = sum_by_block(profile.sizes, alignment)
+    return list(sizes.tolist())
 
 
 def worst_case_plan(
@@ -30,13 +28,3 @@ def worst_case_plan(
 ) -> Plan:
     """A pool of each class with as many blocks as are ever live at once."""
     return special_pools_plan(allocator, events, [(size, True) for size in classes], alignment)
-
-
-def equal_buffer_scalars(profile: Profile) -> Mapping[str, int]:
-    """The tunables of one pool of equal buffers that serves every request of a trace.
-
-    Elsayed and Galal compare with it. A buffer holds the largest request, and there are as many as
-    are ever live at once.
-    """
-    largest = max(profile.sizes.tolist(), default=1)
-    return {"block_size": max(largest, 1), "blocks": max(profile.live_blocks_max, 1)}

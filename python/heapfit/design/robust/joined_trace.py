@@ -15,14 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit.trace.chains import join_chains
 from heapfit.trace.operations import FREE, is_allocation, is_end
-from heapfit.trace.stored import Columns, Trace, TraceInfo, write_trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.table_file import Columns
 
 
 def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
@@ -40,32 +39,15 @@ def join_traces(path: Path, traces: Sequence[Trace]) -> Trace:
 
 def _batches(traces: Sequence[Trace]) -> Iterator[Columns]:
     born = 0
-    for trace in traces:
-        left = _LiveObjects()
-        for batch in trace.batches(("op", "object", "size", "alignment", "site")):
-            left.take(batch)
-            yield {**batch, "object": batch["object"] + born}
-        objects = left.objects()
-        if len(objects) > 0:
-            yield {"op": np.full(len(objects), FREE), "object": objects + born}
-        born += left.born
-
-
-class _LiveObjects:
-    """The objects that a trace leaves live at its end."""
-
-    def __init__(self) -> None:
-        self.born = 0
-        self._is_live = np.zeros(0, np.bool_)
-
-    def take(self, batch: dict[str, NDArray[Any]]) -> None:
-        ops, objects = batch["op"], batch["object"]
-        self.born += int(np.count_nonzero(is_allocation(ops)))
-        if self.born > len(self._is_live):
-            longer = max(self.born, 2 * len(self._is_live))
-            self._is_live = np.pad(self._is_live, (0, longer - len(self._is_live)))
+    for trace in (one for one in traces if one.info.events):
+        batches = list(trace.batches(("op", "object", "size", "alignment", "site")))
+        whole = {name: np.concatenate([one[name] for one in batches]) for name in batches[0]}
+        count = int(np.count_nonzero(is_allocation(whole["op"])))
+        is_live = np.zeros(count, np.bool_)
         # Of several events of one object the last counts.
-        self._is_live[objects] = ~is_end(ops, batch["size"])
-
-    def objects(self) -> NDArray[np.int64]:
-        return np.flatnonzero(self._is_live[: self.born])
+        is_live[whole["object"]] = ~is_end(whole["op"], whole["size"])
+        left = np.flatnonzero(is_live)
+        yield {**whole, "object": whole["object"] + born}
+        if len(left) > 0:
+            yield {"op": np.full(len(left), FREE), "object": left + born}
+        born += count

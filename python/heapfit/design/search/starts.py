@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.design.budgets.greedy_budgets import classes_with_most, live_at_peak, plan_from_budgets
+from heapfit.design.budgets.greedy_budgets import classes_with_most, plan_from_budgets
 from heapfit.design.budgets.live_points import live_points
 from heapfit.design.budgets.priced import price_budgets
 from heapfit.plan.plan import Plan
@@ -42,7 +42,7 @@ def search_starts(loaded: LoadedTrace, progress: Progress = ignore_progress) -> 
 
 def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
     profile, alignment = loaded.profile, loaded.alignment
-    sizes, counts = live_at_peak(loaded)
+    sizes, counts = loaded.live_at_peak()
     yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
     yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
     yield _sizes_with_most_hits(loaded)

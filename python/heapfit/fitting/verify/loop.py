@@ -21,12 +21,7 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.fit import WritePage, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.pairs import (
-    IncumbentFirmware,
-    MeasuredPairs,
-    measure_pairs,
-    raise_region,
-)
+from heapfit.fitting.verify.pairs import MeasuredPairs, measure_pairs, raise_region
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_survival
 from heapfit.generate import GenerateOptions, generate
@@ -130,7 +125,6 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
-    written: tuple[PlanFile, bool] | None = None  # whose C is in the folder, and if it records
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -151,10 +145,8 @@ class _Loop:
         if plan.heap:
             return None
         code = self.folder / "code"
-        if (plan, records) != self.written:
-            options = GenerateOptions(self.options.platforms, records=records)
-            generate(plan, code, self.options.prefix, options=options)
-            self.written = (plan, records)
+        options = GenerateOptions(self.options.platforms, records=records)
+        generate(plan, code, self.options.prefix, options=options)
         return code
 
     def refit(self, done: Round) -> Path:
@@ -249,7 +241,8 @@ def verify(
     nothing can be fitted.
     """
     options = options or VerifyOptions()
-    today = _find_incumbent(plan, firmware, options)
+    alignment = load_plan(plan).plan.alignment
+    today = None if options.now is None else find_heap(options.now, alignment)
     known, runs = list(options.recordings), RunProgress(progress, options.runs_of_a_round)
     with new_folder(folder):
         loop = _Loop(firmware, folder, options, known, len(known), runs)
@@ -258,8 +251,9 @@ def verify(
             return settled
         last = settled.rounds[-1]
         fitted = {run.run: run.trace for run in last.runs}
-        pairs = measure_pairs(last.plan, fitted, today, folder, runs)
-        return replace(settled, pairs=loop.measure_survival(pairs, last, today.firmware))
+        now = replace(firmware, build=options.build_now)
+        pairs = measure_pairs(last.plan, fitted, today, now, folder, runs)
+        return replace(settled, pairs=loop.measure_survival(pairs, last, now))
 
 
 def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
@@ -273,13 +267,3 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
     plan = loop.save_raised(rounds[-1], plan)
     looks = sum(done.is_passed for done in rounds)
     return Verification(tuple(rounds), refused, loop.options.times, looks, plan)
-
-
-def _find_incumbent(
-    plan: Path, firmware: Firmware, options: VerifyOptions
-) -> IncumbentFirmware | None:
-    """The firmware with the incumbent heap; HeapfitError if there is no such heap."""
-    if options.now is None:
-        return None
-    heap = find_heap(options.now, load_plan(plan).plan.alignment)
-    return IncumbentFirmware(heap, replace(firmware, build=options.build_now))

@@ -15,11 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict, Pair
 from heapfit.comparison.margin import (
     HeapSize,
     MarginBasis,
@@ -27,6 +26,7 @@ from heapfit.comparison.margin import (
     heap_size,
     margin_kind,
 )
+from heapfit.fitting.choice import cost_heap
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.survival import Survival
 from heapfit.plan.plan_file import PlanFile
@@ -37,14 +37,6 @@ from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
 
 _AMPLE = 2  # times the plan's region, for recordings over the incumbent heap
-
-
-@dataclass(frozen=True, slots=True)
-class IncumbentFirmware:
-    """The firmware with the incumbent heap in it."""
-
-    heap: Heap
-    firmware: Firmware
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +66,12 @@ class MeasuredPairs:
 def measure_pairs(
     plan: PlanFile,
     fitted: Mapping[int, Trace],
-    today: IncumbentFirmware,
+    today: Heap,
+    firmware: Firmware,
     folder: Path,
     runs: RunProgress,
 ) -> MeasuredPairs:
-    """Records the runs of `fitted`, by number, over the incumbent heap, too, and compares.
+    """Records the runs of `fitted`, by number, over the incumbent heap in `firmware`, and compares.
 
     The recordings are stored in `folder`. Runs over the plan's heap that ask for the same count as
     one. HeapfitError if the image is not built or records nothing, or the incumbent has no such
@@ -86,9 +79,9 @@ def measure_pairs(
     """
     numbers = _select_distinct_runs(fitted)
     over_plan = [fitted[number] for number in numbers]
-    region = today.heap.set_to(_AMPLE * (plan.region or 0))
-    over_now = _record_incumbent(numbers, today.firmware, region, folder, runs)
-    needs, ours = measure(today.heap, over_now), heap_of_plan(plan)
+    region = today.set_to(_AMPLE * (plan.region or 0))
+    over_now = _record_incumbent(numbers, firmware, region, folder, runs)
+    needs, ours = measure(today, over_now), heap_of_plan(plan)
     heap, memories = needs.heap, needs.memories
     regions = measure(ours, over_plan, base=plan.base_alignment).memories
     names = [f"run {number}" for number in numbers]
@@ -100,8 +93,8 @@ def measure_pairs(
     basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
-        _summarize_cost(heap, size, over_now[0]),
-        _summarize_cost(ours, fitted_size, over_plan[0]),
+        cost_heap(heap.name, heap, load_trace(over_now[0]), size),
+        cost_heap(ours.name, ours, load_trace(over_plan[0]), fitted_size),
     )
     wanted = enough_recordings(max(peaks))
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
@@ -123,13 +116,6 @@ def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
     size = _size_heap(needs.memories, known, plan.margin)
     region = 0 if size is None else heap.set_to(size.region)
     return replace(plan, region=region) if region > (plan.region or 0) else plan
-
-
-def _summarize_cost(heap: Heap, size: HeapSize | None, trace: Trace) -> HeapCost:
-    """The cost of a heap of this size, its instructions those of one recording."""
-    memory = None if size is None else size.r_safe
-    costs = estimate_costs(heap, load_trace(trace), memory)
-    return HeapCost(heap.name, size, costs.flash, costs.mean)
 
 
 def _record_incumbent(

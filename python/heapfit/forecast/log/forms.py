@@ -22,25 +22,24 @@ from heapfit.forecast.log.states import LARGEST_VALUE, Clock, Field, Moment, Sam
 LineReader: TypeAlias = Callable[[str], Sample | None]  # None: the line has no figures
 
 _LEVEL = "(?:V|D|I|W|E|VERBOSE|DEBUG|INFO|WARN|WARNING|ERROR)"
-# The time that a line begins with, what it counts from, and who prints it so.
+# The time that a line begins with, and what it counts from.
 _CLOCKS = (
-    (
-        r"^\W{0,3}(?P<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)",
+    (  # ISO 8601
+        re.compile(
+            r"^\W{0,3}(?P<date>\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)"
+        ),
         Clock.DATE,
-        "ISO 8601",
     ),
-    (
-        r"^\[(?P<h>\d+):(?P<m>\d\d):(?P<s>\d\d\.\d{3}),\d{3}\]",
+    (  # Zephyr: [hours:minutes:seconds.milliseconds,microseconds]
+        re.compile(r"^\[(?P<h>\d+):(?P<m>\d\d):(?P<s>\d\d\.\d{3}),\d{3}\]"),
         Clock.UPTIME,
-        "Zephyr: [hours:minutes:seconds.milliseconds,microseconds]",
     ),
-    (rf"^(?:\x1b\[[\d;]*m)?{_LEVEL} \((?P<ms>\d+)\)", Clock.UPTIME, "ESP-IDF"),
-    (rf"^\[ *(?P<ms>\d+)\]\[{_LEVEL}\]", Clock.UPTIME, "Arduino for ESP32"),
-    (rf"^(?P<ms>\d{{3,}})\s+{_LEVEL}\b", Clock.UPTIME, "Arduino, programs' own loggers"),
-    (
-        r"^\W{0,3}(?P<h>\d\d?):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d+)?)\b\]?",
+    (re.compile(rf"^(?:\x1b\[[\d;]*m)?{_LEVEL} \((?P<ms>\d+)\)"), Clock.UPTIME),  # ESP-IDF
+    (re.compile(rf"^\[ *(?P<ms>\d+)\]\[{_LEVEL}\]"), Clock.UPTIME),  # Arduino for ESP32
+    (re.compile(rf"^(?P<ms>\d{{3,}})\s+{_LEVEL}\b"), Clock.UPTIME),  # programs' own loggers
+    (  # serial monitors
+        re.compile(r"^\W{0,3}(?P<h>\d\d?):(?P<m>\d\d):(?P<s>\d\d(?:[.,]\d+)?)\b\]?"),
         Clock.DAY,
-        "serial monitors",
     ),
 )
 # What a number is by the words before it; the first row that matches counts. None: it says nothing
@@ -49,32 +48,38 @@ _CLOCKS = (
 _LABELS = (
     (
         None,
-        r"psram|spi ?ram|flash|sketch|stack|spiffs|frag|smallest|diff|since|integrity|task|swap"
-        r"|percent|pct|disk|temperature|rssi",
+        re.compile(
+            r"psram|spi ?ram|flash|sketch|stack|spiffs|frag|smallest|diff|since|integrity|task|swap"
+            r"|percent|pct|disk|temperature|rssi"
+        ),
     ),
     (
         Field.FAILURES,
-        r"fail\w*\W*(count|cnt|request|alloc\w*\W*(:|=|cnt|count|total|$)|times|total)",
+        re.compile(r"fail\w*\W*(count|cnt|request|alloc\w*\W*(:|=|cnt|count|total|$)|times|total)"),
     ),
-    (Field.FAILED, r"fail|out of memory|unable to alloc"),
-    (Field.MOST, r"(max\w*|peak|most)\W*(ever\W*)?(used|alloc\w*ed)|peak|high\W*water"),
+    (Field.FAILED, re.compile(r"fail|out of memory|unable to alloc")),
+    (Field.MOST, re.compile(r"(max\w*|peak|most)\W*(ever\W*)?(used|alloc\w*ed)|peak|high\W*water")),
     (
         Field.LARGEST,
-        r"larg|bigg|max\w*\W*(free\W*)?(heap\W*)?(block|chunk)|max\w*\W*alloc|contiguous",
+        re.compile(
+            r"larg|bigg|max\w*\W*(free\W*)?(heap\W*)?(block|chunk)|max\w*\W*alloc|contiguous"
+        ),
     ),
-    (Field.ALLOCATED, r"allocated|\bused\b|in use"),
-    (None, r"blocks|number|count|calls|frees|success"),
+    (Field.ALLOCATED, re.compile(r"allocated|\bused\b|in use")),
+    (None, re.compile(r"blocks|number|count|calls|frees|success")),
     (
         Field.LEAST,
-        r"(min\w*|least|lowest|ever)\b.*(free|heap|remain|water)"
-        r"|low\W*water|free.*\b(min\w*|lowest|ever)\b|min_?free",
+        re.compile(
+            r"(min\w*|least|lowest|ever)\b.*(free|heap|remain|water)"
+            r"|low\W*water|free.*\b(min\w*|lowest|ever)\b|min_?free"
+        ),
     ),
-    (Field.FREE, r"\bfree\b|free\W*(heap|mem|ram|space|size|bytes)|avail|heap\W*$"),
+    (Field.FREE, re.compile(r"\bfree\b|free\W*(heap|mem|ram|space|size|bytes)|avail|heap\W*$")),
 )
 # What else a number is in a line that speaks of free bytes before.
 _LABELS_BEHIND_FREE = (
-    (Field.LEAST, r"\b(min|minimum|lowest|low)\W*$"),
-    (Field.LARGEST, r"\bmax\W*$"),
+    (Field.LEAST, re.compile(r"\b(min|minimum|lowest|low)\W*$", re.IGNORECASE)),
+    (Field.LARGEST, re.compile(r"\bmax\W*$", re.IGNORECASE)),
 )
 _COLUMNS = {  # names of columns that are too short to tell elsewhere
     "min": Field.LEAST,
@@ -108,9 +113,6 @@ _TELLS_METRICS = re.compile(
     r"^(# (HELP|TYPE) |[a-z_:][\w:]*_(bytes|total|free|count)(\{[^}]*\})?\s+[\d.eE+]+(\s+\d+)?$)"
 )
 
-_CLOCK_PATTERNS = tuple((re.compile(form), clock) for form, clock, _ in _CLOCKS)
-_LABEL_PATTERNS = tuple((field, re.compile(words)) for field, words in _LABELS)
-_BEHIND_FREE = tuple((field, re.compile(words, re.I)) for field, words in _LABELS_BEHIND_FREE)
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|-?nan|-?inf)"
     r"\s?(?P<unit>%|bytes?|[km]i?b|[kmb])?(?![\w%])",
@@ -134,7 +136,7 @@ def find_moment(line: str) -> tuple[Moment | None, str]:
     >>> find_moment("[00:01:05.250,000] <inf> heap: free 90")
     (Moment(seconds=65.25, clock=<Clock.UPTIME: 'uptime'>), ' <inf> heap: free 90')
     """
-    for form, clock in _CLOCK_PATTERNS:
+    for form, clock in _CLOCKS:
         if match := form.match(line):
             seconds = _count_seconds(match.groupdict("0"))
             return None if seconds is None else Moment(seconds, clock), line[match.end() :]
@@ -180,7 +182,7 @@ def classify(label: str) -> Field | None:
     (<Field.LARGEST: 'largest'>, None)
     """
     words = _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
-    return next((field for field, rule in _LABEL_PATTERNS if rule.search(words)), None)
+    return next((field for field, rule in _LABELS if rule.search(words)), None)
 
 
 def parse_bytes(value: str, unit: str | None = "") -> float:
@@ -271,7 +273,7 @@ def _name_number(label: str, behind: str, before: dict[Field, float]) -> Field |
     """What a number is by the words before and behind it, and by the figure before it."""
     field = classify(label)
     if field is None and next(reversed(before), None) is Field.FREE:
-        field = next((one for one, rule in _BEHIND_FREE if rule.search(label)), None)
+        field = next((one for one, rule in _LABELS_BEHIND_FREE if rule.search(label)), None)
     return Field.FREE if field is None and _FREE_BEHIND.match(behind) else field
 
 

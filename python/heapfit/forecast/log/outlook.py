@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
-from math import ceil
+from math import ceil, inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -172,16 +172,6 @@ class Outlook:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Windows:
-    """The extremes of equal windows; `width` in seconds or states."""
-
-    width: float
-    highs: Numbers
-    lows: Numbers
-    blocks: Numbers | None  # the smallest largest block of each
-
-
 def find_outlook(log: TelemetryLog) -> Outlook:
     """What the longest boot of a log shows."""
     boots = [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
@@ -190,23 +180,20 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     places = _places(settled)
     period = _find_period(settled, places)
     most = len(settled) // 2 if log.clock is Clock.CALLS else min(WINDOWS, len(settled))
-    windows = _cut(settled, places, period, most)
-    count = 0 if windows is None else len(windows.highs)
-    seen = Outlook(log, boot, Finding.STEADY, "", None, None, period, count)
-    if windows is None or count < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
+    width, highs, lows, blocks = _cut(settled, places, period, most)
+    seen = Outlook(log, boot, Finding.STEADY, "", None, None, period, len(highs))
+    if len(highs) < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
-    of_blocks = (
-        () if windows.blocks is None else ((windows.blocks, windows.blocks, Finding.SHRINKS),)
-    )
-    for highs, lows, finding in ((windows.highs, windows.lows, Finding.FALLS), *of_blocks):
-        decline, doubt = _find_decline(highs, lows, windows.width)
+    of_blocks = [(blocks, blocks, Finding.SHRINKS)] if np.isfinite(blocks).all() else []
+    for high, low, finding in ((highs, lows, Finding.FALLS), *of_blocks):
+        decline, doubt = _find_decline(high, low, width)
         if decline is not None:
             needed = max(one.failed or 0 for one in boot) if finding is Finding.SHRINKS else None
-            run_out = _find_run_out(decline, lows, windows.width, needed)
+            run_out = _find_run_out(decline, low, width, needed)
             return replace(seen, finding=finding, decline=decline, run_out=run_out)
         if doubt:
             return replace(seen, finding=Finding.UNCLEAR, reason=doubt)
-    return replace(_say_without_trend(seen), reserves=(*_find_reserves(windows.lows),))
+    return replace(_say_without_trend(seen), reserves=(*_find_reserves(lows),))
 
 
 def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
@@ -233,32 +220,26 @@ def _places(states: Sequence[HeapState]) -> Numbers:
 
 def _cut(
     states: Sequence[HeapState], places: Numbers, period: float | None, most: int
-) -> _Windows | None:
-    """Windows of equal length, fewer where too many of them would be empty."""
+) -> tuple[float, Numbers, Numbers, Numbers]:
+    """Windows of equal length, fewer where too many of them would be empty; none if all would.
+
+    Their width in seconds or states; of each the most and the least free bytes, and the smallest
+    largest block: infinite where none is printed.
+    """
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
     counts = [int(span // period)] if period is not None else range(most, FEWEST_WINDOWS - 1, -4)
+    free = np.array([one.free for one in states], np.float64)
+    blocks = np.array([inf if one.largest is None else one.largest for one in states])
     for count in filter(None, counts):
         width = span / count if period is None else period
         first = places[-1] - width * count  # what does not divide lies before the first
         number = np.minimum(((places - first) / width - 1e-9).astype(np.int64), count - 1)
-        full = np.unique(number[number >= 0])
-        if len(full) >= _FULL_WINDOWS * count:
-            return _reduce(
-                [[states[i] for i in np.flatnonzero(number == one).tolist()] for one in full], width
-            )
-    return None
-
-
-def _reduce(groups: Sequence[Sequence[HeapState]], width: float) -> _Windows:
-    """The extremes of the states of each window."""
-    free = [[one.free for one in group] for group in groups]
-    blocks = [[one.largest for one in group if one.largest is not None] for group in groups]
-    return _Windows(
-        width,
-        np.array([*map(max, free)], np.float64),
-        np.array([*map(min, free)], np.float64),
-        np.array([*map(min, blocks)], np.float64) if all(blocks) else None,
-    )
+        full, begins = np.unique(number, return_index=True)
+        begins = begins[full >= 0]
+        if len(begins) >= _FULL_WINDOWS * count:
+            highs, lows = np.maximum.reduceat(free, begins), np.minimum.reduceat(free, begins)
+            return width, highs, lows, np.minimum.reduceat(blocks, begins)
+    return 0.0, free[:0], free[:0], blocks[:0]
 
 
 def _find_decline(highs: Numbers, lows: Numbers, width: float) -> tuple[Decline | None, str]:

@@ -8,7 +8,6 @@ which it says most.
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -24,7 +23,7 @@ from heapfit.importers.stream import ByteStream
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 MOST_STATES = 2_000_000
 _MOST_BYTES = 1 << 30
-_STDIN = "-"
+_STDIN = Path("/dev/stdin")
 _DAY = 86_400.0
 _WRAP = 2.0**32 / 1000  # seconds where a counter of milliseconds begins again, after 49.7 days
 
@@ -35,7 +34,7 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
     `pattern`: the form of its lines, such as 'free {free} largest {largest}'; None: found by what
     firmware, CSV, JSON lines and Prometheus text look like.
     """
-    name = "standard input" if str(path) == _STDIN else str(path)
+    name = "standard input" if path == Path("-") else str(path)
     content, damage = _read_content(path, name)
     lines = [
         (number, line.decode("utf-8", "replace"))
@@ -53,27 +52,17 @@ def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
     """The text, unpacked and in UTF-8, and where its file is cut; HeapfitError if it is no text."""
-    damage = ""
-    if str(path) == _STDIN:
-        content = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    else:
-        with ByteStream(path) as stream:
-            content = b"".join(_until(_MOST_BYTES, stream.chunks()))
-            damage = stream.damage
-    if len(content) > _MOST_BYTES:
-        raise HeapfitError(f"{name}: is larger than 1 GiB (give the lines with free bytes alone)")
+    content = bytearray()
+    with ByteStream(_STDIN if path == Path("-") else path) as stream:
+        for chunk in stream.chunks():
+            content += chunk
+            if len(content) > _MOST_BYTES:
+                raise HeapfitError(
+                    f"{name}: is larger than 1 GiB (give the lines with free bytes alone)"
+                )
     if b"\0" in content[: 1 << 16]:
         raise HeapfitError(f"{name}: is a binary file (give a log as text)")
-    return content, damage
-
-
-def _until(most: int, chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Chunks until they have more than `most` bytes."""
-    for chunk in chunks:
-        yield chunk
-        most -= len(chunk)
-        if most < 0:
-            return
+    return bytes(content), stream.damage
 
 
 def _read_lines(

@@ -12,12 +12,10 @@ from heapfit.generate.worst_case.longest_path import PathCost, longest_path
 
 
 @dataclass(frozen=True, slots=True)
-class WorstCase:
+class WorstCase(PathCost):
     """Upper bounds of a call, whatever the heap holds and however it is called."""
 
-    instructions: int  # without those for bytes of payload
-    a_byte: int  # instructions for each byte of payload that is moved or cleared
-    stack: int  # bytes below the caller's stack pointer
+    stack: int = 0  # bytes below the caller's stack pointer
 
 
 class WorstCases:
@@ -40,19 +38,13 @@ class WorstCases:
         if start not in self._known:
             self._callers.append(start)
             try:
-                self._known[start] = self._measure(self._code.function(start))
+                function = self._code.function(start)
+                path = longest_path(function, self._code.marks, self._find_at)
+                stack = deepest_stack(function, lambda callee: self._find_at(callee).stack)
             finally:
                 self._callers.pop()
+            self._known[start] = WorstCase(path.instructions, path.a_byte, stack)
         return self._known[start]
-
-    def _measure(self, function: Function) -> WorstCase:
-        path = longest_path(function, self._code.marks, self._cost_of_call)
-        stack = deepest_stack(function, lambda callee: self._find_at(callee).stack)
-        return WorstCase(path.fixed, path.a_byte, stack)
-
-    def _cost_of_call(self, start: int) -> PathCost:
-        worst = self._find_at(start)
-        return PathCost(worst.instructions, worst.a_byte)
 
 
 def deepest_stack(function: Function, called: Callable[[int], int]) -> int:
@@ -64,8 +56,7 @@ def deepest_stack(function: Function, called: Callable[[int], int]) -> int:
         node = left.pop()
         flow = function.flows[node]
         behind = depth[node] + flow.pushed
-        is_last_call = flow.jump is not None and flow.jump not in function.flows
-        callee = flow.jump if is_last_call else flow.call
+        callee = function.callee(node)
         deepest = max(deepest, behind + (0 if callee is None else called(callee)))
         for successor in function.successors(node):
             if successor not in depth:

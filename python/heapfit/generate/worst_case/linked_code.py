@@ -39,12 +39,25 @@ class Function:
     following: dict[int, int]  # the address behind each instruction
 
     def successors(self, address: int) -> list[int]:
-        """The addresses to which an instruction leads, inside this function."""
+        """The addresses to which an instruction leads, inside this function.
+
+        UnboundedError if it is not one of its own.
+        """
+        if address not in self.flows:
+            raise UnboundedError(address, f"{self.name} runs into what is no code of its own")
         flow = self.flows[address]
-        found = [self.following[address]] if flow.falls_through else []
-        if flow.jump is not None and flow.jump in self.flows:
-            found.append(flow.jump)
-        return found
+        jump = [flow.jump] if flow.jump is not None and flow.jump in self.flows else []
+        return [self.following[address], *jump] if flow.falls_through else jump
+
+    def ends_in_call(self, address: int) -> bool:
+        """True if an instruction jumps to another function, as its last call."""
+        jump = self.flows[address].jump
+        return jump is not None and jump not in self.flows
+
+    def callee(self, address: int) -> int | None:
+        """The function that an instruction calls or jumps to."""
+        flow = self.flows[address]
+        return flow.jump if self.ends_in_call(address) else flow.call
 
 
 class LinkedCode:

@@ -16,7 +16,7 @@ from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import Function
 from heapfit.generate.worst_case.loop_bounds import find_mark
 from heapfit.generate.worst_case.loop_marks import LoopMark
-from heapfit.generate.worst_case.loops import Loop, find_loops
+from heapfit.generate.worst_case.loops import Loop, find_loops, postorder
 
 _RETURN: Final = -1  # what a function's way out leads to
 
@@ -25,20 +25,24 @@ _RETURN: Final = -1  # what a function's way out leads to
 class PathCost:
     """The cost of a path: instructions, and how many more for each byte moved or cleared."""
 
-    fixed: int = 0
-    a_byte: int = 0
+    instructions: int = 0  # without those for bytes of payload
+    a_byte: int = 0  # instructions for each byte of payload that is moved or cleared
 
     def __add__(self, other: PathCost) -> PathCost:
-        return PathCost(self.fixed + other.fixed, self.a_byte + other.a_byte)
+        return PathCost(self.instructions + other.instructions, self.a_byte + other.a_byte)
+
+    def __sub__(self, other: PathCost) -> PathCost:
+        a_byte = max(self.a_byte - other.a_byte, 0)
+        return PathCost(max(self.instructions - other.instructions, 0), a_byte)
 
     def __mul__(self, times: int) -> PathCost:
-        return PathCost(self.fixed * times, self.a_byte * times)
+        return PathCost(self.instructions * times, self.a_byte * times)
 
     def max_with(self, other: PathCost | None) -> PathCost:
         """The larger cost of the two, for each figure."""
         if other is None:
             return self
-        return PathCost(max(self.fixed, other.fixed), max(self.a_byte, other.a_byte))
+        return PathCost(max(self.instructions, other.instructions), max(self.a_byte, other.a_byte))
 
 
 _Exits = dict[int, PathCost]  # the worst case of each address that an exit leads to
@@ -79,9 +83,13 @@ class _Paths:
         before = {} if loop.header in in_body else _find_longest(outside, loop.header, loop.header)
         around = whole.pop(loop.header, PathCost())
         before.pop(loop.header, None)
-        if mark.is_of_payload:
-            return _cost_per_byte(whole, before, around)
-        return _cost_of_rounds(whole, before, around, mark.times or 0)
+        a_byte = PathCost(0, around.instructions)
+        rounds = a_byte if mark.is_of_payload else around * (mark.times or 0)
+        exits = {target: work + rounds for target, work in before.items()}
+        # The last time that the body is run it may leave anywhere.
+        for target, work in whole.items() if rounds != PathCost() else ():
+            exits[target] = (work + rounds - around).max_with(exits.get(target))
+        return exits
 
     def _steps(self, loop: Loop | None) -> dict[int, _Exits]:
         """The successors of each instruction, or loop inside, with the cost to get there."""
@@ -110,14 +118,12 @@ class _Paths:
         return next((one.header for one in self._largest_inside(loop) if node in one.nodes), node)
 
     def _find_successors(self, node: int) -> list[int]:
-        flow = self._function.flows[node]
-        leaves = flow.returns or (flow.jump is not None and flow.jump not in self._function.flows)
-        return self._function.successors(node) + ([_RETURN] if leaves else [])
+        function = self._function
+        leaves = function.flows[node].returns or function.ends_in_call(node)
+        return function.successors(node) + ([_RETURN] if leaves else [])
 
     def _cost_of(self, node: int) -> PathCost:
-        flow = self._function.flows[node]
-        is_last_call = flow.jump is not None and flow.jump not in self._function.flows
-        callee = flow.jump if is_last_call else flow.call
+        callee = self._function.callee(node)
         return PathCost(1) if callee is None else PathCost(1) + self._called(callee)
 
     def _is_in_body(self, step: int, loop: Loop, mark: LoopMark) -> bool:
@@ -141,42 +147,9 @@ def _find_longest(steps: dict[int, _Exits], first: int, header: int | None) -> _
     """The worst case from `first` to each place that is no step, and back to `header`."""
     most = {first: PathCost()}
     exits: _Exits = {}
-    for step in _sort_steps(steps, first, header):
+    inside = steps.keys() - {header}
+    for step in reversed(postorder(first, lambda step: steps[step].keys() & inside)):
         for target, work in steps[step].items():
-            found = most if target in steps and target != header else exits
+            found = most if target in inside else exits
             found[target] = (most[step] + work).max_with(found.get(target))
-    return exits
-
-
-def _sort_steps(steps: dict[int, _Exits], first: int, header: int | None) -> list[int]:
-    """The steps that are reached, each before its successors."""
-    seen, order = {first}, []
-    stack = [(first, iter(steps[first]))]
-    while stack:
-        left = stack[-1][1]
-        following = next(
-            (one for one in left if one in steps and one != header and one not in seen), None
-        )
-        if following is None:
-            order.append(stack.pop()[0])
-        else:
-            seen.add(following)
-            stack.append((following, iter(steps[following])))
-    return order[::-1]
-
-
-def _cost_of_rounds(whole: _Exits, before: _Exits, around: PathCost, times: int) -> _Exits:
-    """The exits of a loop whose body is run `times` times; the last time it may leave anywhere."""
-    exits = {target: around * times + work for target, work in before.items()}
-    for target, work in whole.items() if times > 0 else ():
-        exits[target] = (around * (times - 1) + work).max_with(exits.get(target))
-    return exits
-
-
-def _cost_per_byte(whole: _Exits, before: _Exits, around: PathCost) -> _Exits:
-    """The exits of a loop whose body is run once a byte; before it, for no byte."""
-    exits = {target: PathCost(work.fixed, around.fixed) for target, work in before.items()}
-    for target, work in whole.items():
-        once = PathCost(max(work.fixed - around.fixed, 0), around.fixed)
-        exits[target] = once.max_with(exits.get(target))
     return exits

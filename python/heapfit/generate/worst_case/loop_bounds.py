@@ -26,8 +26,11 @@ def find_mark(
     own = _own_nodes(loop, loops)
     around = [other for other in loops if loop.nodes < other.nodes]
     outer = {mark.line for one in around for mark in _marks_in(_own_nodes(one, loops), marks)}
-    found = [mark for mark in _marks_in(own, marks) if mark.line not in outer]
-    found = [mark for mark in found if _has_condition_outside(function, own, mark)]
+    found = [
+        mark
+        for mark in _marks_in(own, marks)
+        if mark.line not in outer and _has_condition_outside(function, own, mark)
+    ]
     if not found:
         raise UnboundedError(
             loop.header, f"a loop of {function.name} has no mark (HFIT_LOOP_AT_MOST)"

@@ -85,10 +85,7 @@ def _find_attribute(die: DIE, name: str) -> AttributeValue | None:
 
 
 def _depth(die: DIE | None) -> int:
-    depth = 0
-    while die is not None:
-        die, depth = die.get_parent(), depth + 1
-    return depth
+    return 0 if die is None else 1 + _depth(die.get_parent())
 
 
 def _ranges(dwarf: DWARFInfo, unit: CompileUnit, scope: DIE) -> Iterator[tuple[int, int]]:

@@ -16,8 +16,8 @@ _BRANCHES: Final = {
 }
 _IT: Final = re.compile(r"it[te]{0,3}")
 _BY: Final = re.compile(r"#(-?\d+)")
-_STORES_DOWN: Final = re.compile(r"\[sp, #(-\d+)\]!")
-_LOADS_UP: Final = re.compile(r"\[sp\], #(\d+)")
+_MOVES: Final = re.compile(r"\[sp, #(-\d+)\]!|\[sp\], #(\d+)")  # as it stores or loads
+_RETURNS: Final = re.compile(r"bx lr$|(?:pop|ldm\w*) .*pc\}|ldr pc, \[sp\], #")
 _MEMORY: Final = ("ldr", "str", "ldm", "stm", "push", "pop")
 
 
@@ -44,37 +44,22 @@ def _make_conditional(line: DisassemblyLine, flow: Flow) -> Flow:
 
 
 def _flow(line: DisassemblyLine, mnemonic: str) -> Flow:
-    if mnemonic in _BRANCHES | {"b", "bl"}:
-        return _flow_to_address(line, mnemonic)
-    if mnemonic in {"udf", "bkpt"}:
-        return TRAP
-    if mnemonic in {"bx", "blx", "tbb", "tbh"} or re.match(r"pc\b", line.operands):
-        return _flow_to_register(line, mnemonic)
-    if mnemonic.startswith(("vpush", "vpop", "vldm", "vstm")):
-        raise line.make_error("moves registers of floats, whose bytes are not counted")
-    pushed = _stack_growth(line, mnemonic)
-    if _pops_address(line, mnemonic):
-        return replace(RETURN, pushed=pushed)
-    return Flow(pushed=pushed, stays=mnemonic.startswith(_MEMORY))
-
-
-def _flow_to_address(line: DisassemblyLine, mnemonic: str) -> Flow:
     if mnemonic == "bl":
         return Flow(call=line.target(), stays=True)
-    is_conditional = mnemonic != "b"
-    return Flow(jump=line.target(), falls_through=is_conditional, stays=is_conditional)
-
-
-def _flow_to_register(line: DisassemblyLine, mnemonic: str) -> Flow:
-    if mnemonic == "bx" and line.operands == "lr":
-        return RETURN
-    if mnemonic == "ldr" and _LOADS_UP.search(line.operands):
-        return replace(RETURN, pushed=_stack_growth(line, mnemonic))
-    raise line.make_error("jumps or calls by a register")
-
-
-def _pops_address(line: DisassemblyLine, mnemonic: str) -> bool:
-    return (mnemonic == "pop" or mnemonic.startswith("ldm")) and "pc}" in line.operands
+    if mnemonic == "b":
+        return Flow(jump=line.target(), falls_through=False)
+    if mnemonic in _BRANCHES:
+        return Flow(jump=line.target(), stays=True)
+    if mnemonic in {"udf", "bkpt"}:
+        return TRAP
+    is_return = _RETURNS.match(f"{mnemonic} {line.operands}") is not None
+    to_register = mnemonic in {"bx", "blx", "tbb", "tbh"} or re.match(r"pc\b", line.operands)
+    if to_register and not is_return:
+        raise line.make_error("jumps or calls by a register")
+    if mnemonic.startswith(("vpush", "vpop", "vldm", "vstm")):
+        raise line.make_error("moves registers of floats, whose bytes are not counted")
+    flow = RETURN if is_return else Flow(stays=mnemonic.startswith(_MEMORY))
+    return replace(flow, pushed=_stack_growth(line, mnemonic))
 
 
 def _stack_growth(line: DisassemblyLine, mnemonic: str) -> int:
@@ -85,9 +70,9 @@ def _stack_growth(line: DisassemblyLine, mnemonic: str) -> int:
         return 4 * registers
     if mnemonic == "pop" or (mnemonic.startswith("ldm") and operands.startswith("sp!")):
         return -4 * registers
-    down, up = _STORES_DOWN.search(operands), _LOADS_UP.search(operands)
-    if down is not None or up is not None:
-        return -int(down[1]) if down is not None else -int(up[1]) if up is not None else 0
+    moved = _MOVES.search(operands)
+    if moved is not None:
+        return -int(moved[1] or moved[2])
     if not re.match(r"sp\b", operands) or mnemonic in {"cmp", "tst"}:
         return 0
     by = _BY.search(operands)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.row import Row
@@ -19,6 +19,7 @@ from heapfit.results.parts import (
     Part,
     Section,
     Table,
+    paragraph,
 )
 from heapfit.results.sections.candidate_charts import footprint_chart, fragmentation_chart
 from heapfit.results.sections.choice_charts import extra_memory_chart, trade_chart
@@ -28,37 +29,32 @@ _OPEN = 5  # rows; the others are folded
 
 def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     """All rows of the case's comparison: the winner, others, then those cut to this recording."""
-    return Section("candidates", "The choice", [*_tell_candidates(case, verdict)], "Candidates")
-
-
-def _tell_candidates(case: ReportCase, verdict: str) -> Iterator[Part]:
     comparison, winner = case.comparison, case.winner
     rows = sorted(
         comparison.rows,
         key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
     )
-    if verdict:
-        yield Line(verdict)
     words = marked(
         "Each candidate replayed the whole trace, event by event, with the code that ships. "
         "Regions begin at a multiple of {}. Rows marked <i>trace-specific</i> have pools counted "
         "on this recording: another run may run out of them.",
         size(comparison.base_alignment),
     )
-    yield Line(words)
-    yield extra_memory_chart(rows)
-    trade = trade_chart(case)
-    if trade is not None:
-        yield trade
-    yield _rank(rows[:_OPEN], winner)
-    if any(row.r_safe_at_least for row in rows):
-        yield Line("≥: it cannot win, so its region was not searched further (--all does).")
-    folded = [_rank(rows[_OPEN:], winner)] if len(rows) > _OPEN else []
-    skipped = [(one.name, one.why) for one in comparison.not_applicable]
-    if folded or skipped:
-        left: list[Part] = [Heading("Skipped"), Bullets(skipped)] if skipped else []
-        more = max(len(rows) - _OPEN, 0)
-        yield Fold(f"{more} more, and what was skipped", [*folded, *left])
+    pruned = "≥: it cannot win, so its region was not searched further (--all does)."
+    skipped, trade = [(one.name, one.why) for one in comparison.not_applicable], trade_chart(case)
+    left: list[Part] = [_rank(rows[_OPEN:], winner)] if len(rows) > _OPEN else []
+    left += [Heading("Skipped"), Bullets(skipped)] if skipped else []
+    fold = Fold(f"{max(len(rows) - _OPEN, 0)} more, and what was skipped", left)
+    parts: list[Part] = [
+        *paragraph(verdict),
+        Line(words),
+        extra_memory_chart(rows),
+        *([] if trade is None else [trade]),
+        _rank(rows[:_OPEN], winner),
+        *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
+        *([fold] if left else []),
+    ]
+    return Section("candidates", "The choice", parts, "Candidates")
 
 
 def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
@@ -93,9 +89,8 @@ def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
 
 
 def _name_row(row: Row, winner: Row) -> Cell:
-    if row.name == winner.name:
-        return Cell(row.name, (row.reason,), "chosen")
-    return Cell(row.name, (row.reason,), "trace-specific" if row.is_cut_to_trace else "")
+    special = "trace-specific" if row.is_cut_to_trace else ""
+    return Cell(row.name, (row.reason,), "chosen" if row.name == winner.name else special)
 
 
 def _least_region(row: Row) -> str | None:
@@ -144,8 +139,5 @@ def heap_parts(case: ReportCase) -> list[Part]:
 def _describe_step(winner: Row) -> str:
     if winner.step == 0:
         return "follows from the plan, not searched"
-    return (
-        "every region tried"
-        if winner.is_exhaustive
-        else f"smallest found, step {size(winner.step)}"
-    )
+    found = f"smallest found, step {size(winner.step)}"
+    return "every region tried" if winner.is_exhaustive else found

@@ -14,7 +14,7 @@ from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.packed_map import site_label
-from heapfit.results.parts import Column, Fold, Heading, Icicle, Line, Part, Piece, Section, Table
+from heapfit.results.parts import Column, Fold, Heading, Line, Part, Piece, Section, Strip, Table
 from heapfit.trace.loaded import LoadedTrace
 
 _MOST_HOLDERS = 12
@@ -67,7 +67,7 @@ def peak_section(
     parts += [
         Heading("Live bytes by call site or size"),
         Line(_describe_holders(shown, sites)),
-        Icicle([piece for piece, _ in found]),
+        Strip([piece for piece, _ in found]),
         Fold("As a table", [Table(_holder_columns(live), found)]),
     ]
     return Section("peak", heading, parts, title)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
@@ -20,6 +21,7 @@ from heapfit.results.parts import (
     Section,
     Strip,
     Table,
+    paragraph,
 )
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
@@ -33,17 +35,19 @@ def plan_section(
     `heap` is the system's heap that places its blocks so; "": it is a plan to generate.
     """
     known = {info.name: info for info in _engine.allocators()}
-    parts: list[Part] = []
-    if heap:
-        parts.append(
-            Line(
-                f"{heap} is the system's own heap: no code is written for it. It places its blocks "
-                "as this plan does, by which it is replayed."
-            )
-        )
-    for depth, level in enumerate(_levels(plan)):
-        parts += _describe_level(level, known[level.allocator], region, depth)
-    parts += [Heading("The plan file"), Copyable("plan-text", lines)]
+    own = (
+        f"{heap} is the system's own heap: no code is written for it. It places its blocks "
+        "as this plan does, by which it is replayed."
+    )
+    levels = enumerate(_levels(plan))
+    parts: list[Part] = [
+        *paragraph(own if heap else ""),
+        *chain(
+            *(_describe_level(one, known[one.allocator], region, depth) for depth, one in levels)
+        ),
+        Heading("The plan file"),
+        Copyable("plan-text", lines),
+    ]
     return Section("plan", "The plan", parts, "Plan", is_folded=True)
 
 
@@ -61,24 +65,24 @@ def _levels(plan: Plan | None) -> Iterator[Plan]:
 
 def _describe_level(
     plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int
-) -> Iterator[Part]:
+) -> list[Part]:
     role = "Shared allocator, for requests that no pool serves" if depth else "Allocator"
-    yield Heading(f"{role}: {plan.allocator}")
-    yield Line(f"{info.title[:1].upper()}{info.title[1:]}. {info.origin}")
     columns: list[Column[_engine.Tunable]] = [
         Column(page="tunable", shown=lambda one: one.name),
         Column(page="value", shown=lambda one: plan.scalars.get(one.name, one.standard)),
         Column(page="meaning", shown=lambda one: one.meaning),
     ]
-    scalars = [one for one in info.tunables if one.kind == "scalar"]
-    yield Table(columns, scalars, look="cards numbers texts")
-    pools = plan.filled_pools
-    if not pools:
-        return
-    if depth == 0 and region is not None:
+    scalars, pools = [one for one in info.tunables if one.kind == "scalar"], plan.filled_pools
+    parts: list[Part] = [
+        Heading(f"{role}: {plan.allocator}"),
+        Line(f"{info.title[:1].upper()}{info.title[1:]}. {info.origin}"),
+        Table(columns, scalars, look="cards numbers texts"),
+    ]
+    if pools and depth == 0 and region is not None:
         caption = "The region to scale, from its start: control, the pools, the shared heap."
-        yield Strip([*_divide_region(plan, region)], caption)
-    yield Table(_pool_columns(plan, region), [*pools, None], caption="Pools.")
+        parts.append(Strip([*_divide_region(plan, region)], caption))
+    table = Table(_pool_columns(plan, region), [*pools, None], caption="Pools.")
+    return [*parts, table] if pools else parts
 
 
 def _pool_columns(plan: Plan, region: int | None) -> list[Column[Pool | None]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TypeAlias
 
 from heapfit.results.chart import ACCENT, Chart, Layout, Trace, band, event_axis, level
 from heapfit.results.live_blocks import LiveBlocks
@@ -80,51 +80,36 @@ def _panel(
         (False, "other sizes", "var(--quiet)"),
         (True, "special sizes", ACCENT),
     ):
-        chosen = [_Bar(*figure[:3]) for figure in figures if figure[3] is special]
+        chosen = [(s, n, share, s) for s, n, share, named in figures if named is special]
         if len(chosen) > MOST_BARS:
             chosen = _merge_bars(chosen, low, BAR_WIDTH * (high - low))
         traces.append(_bars(chosen, width, name, axis_and_unit) | {"marker": _fill_style(colour)})
     return traces
 
 
-@dataclass(frozen=True, slots=True)
-class _Bar:
-    """One size, or the sizes from it on that share its bar."""
+_Bar: TypeAlias = tuple[int, int, float, int]  # first size, amount, share, last size
 
-    size: int  # bytes
-    amount: int
-    share: float
-    last: int = 0  # the largest size; 0: the only one
 
-    def describe(self) -> str:
-        """The sizes of the bar, for the hover text."""
-        return (
-            size(self.size)
-            if self.last in (0, self.size)
-            else f"{self.size:,} to {size(self.last)}"
-        )
+def _describe_bar(first: int, last: int) -> str:
+    return size(first) if first == last else f"{first:,} to {size(last)}"
 
 
 def _merge_bars(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
     """The bars merged by steps of `width` decades, the first of which begins at `low`."""
     steps: dict[int, list[_Bar]] = {}
     for one in bars:
-        steps.setdefault(int((math.log10(one.size or SIZE_ZERO) - low) / width), []).append(one)
-    return [
-        _Bar(
-            together[0].size,
-            sum(one.amount for one in together),
-            sum(one.share for one in together),
-            together[-1].size,
-        )
-        for together in steps.values()
-    ]
+        steps.setdefault(int((math.log10(one[0] or SIZE_ZERO) - low) / width), []).append(one)
+    merged = []
+    for together in steps.values():
+        sizes, amounts, shares, last = zip(*together, strict=True)
+        merged.append((sizes[0], sum(amounts), sum(shares), last[-1]))
+    return merged
 
 
 def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[str, str]) -> Trace:
     """The bars of one panel."""
     axis, unit = axis_and_unit
-    places = [one.size or SIZE_ZERO for one in bars]
+    places = [first or SIZE_ZERO for first, *_ in bars]
     return {
         "type": "bar",
         "name": name,
@@ -132,9 +117,9 @@ def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[st
         "showlegend": axis == "y",
         "yaxis": axis,
         "x": places,
-        "y": [one.share for one in bars],
+        "y": [share for _, _, share, _ in bars],
         "width": [place * width for place in places],
-        "customdata": [[one.describe(), one.amount] for one in bars],
+        "customdata": [[_describe_bar(first, last), amount] for first, amount, _, last in bars],
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:,d} "
         f"{unit} (%{{y:.1%}})<extra></extra>",
     }

@@ -124,10 +124,10 @@ def size_heap(
     served = [_drop_sizes(one, elsewhere) for one in recordings]
     known = MarginBasis(len(served), max(one.profile.u_max for one in served), MarginKind.UNKNOWN)
     needs = measure_incumbent(heap, served, progress)
-    found = size_incumbent(needs, served, known, FitOptions())
-    if found is None:
+    if needs.most is None:
         raise HeapfitError(f"{heap.title}: serves these recordings in no region")
-    return needs.heap, found[0]
+    size, known, _ = size_incumbent(needs, served, known, FitOptions())
+    return needs.heap, Answer(size, known, None, needs.heap, is_kept=True)
 
 
 def _drop_sizes(loaded: LoadedTrace, sizes: Collection[int]) -> LoadedTrace:

@@ -14,20 +14,18 @@ from heapfit.trace.kinds import Export
 
 def export_holdings(holdings: Holdings, export: Export) -> bytes:
     """The holdings in a format; the same bytes for the same recording."""
-    match export:
-        case Export.FOLDED:
-            return _fold_stacks(holdings).encode(errors="replace")
-        case Export.PPROF:
-            return write_profile(holdings)
-        case Export.PERFETTO:
-            return write_trace(holdings)
+    return _WRITERS[export](holdings)
 
 
-def _fold_stacks(holdings: Holdings) -> str:
+def _fold_stacks(holdings: Holdings) -> bytes:
     """A line for each stack, outermost first, and the bytes it holds. Equal stacks are one line."""
     held: dict[str, int] = {}
     for sample in holdings.samples:
         names = (frame.name.replace(";", ":") for frame in reversed(sample.stack))
         line = ";".join((holdings.program.replace(";", ":"), *names))
         held[line] = held.get(line, 0) + sample.holder.size
-    return "".join(f"{line} {size}\n" for line, size in held.items() if size)
+    lines = (f"{line} {size}\n" for line, size in held.items() if size)
+    return "".join(lines).encode(errors="replace")
+
+
+_WRITERS = {Export.FOLDED: _fold_stacks, Export.PPROF: write_profile, Export.PERFETTO: write_trace}

@@ -5,18 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
-from heapfit import _engine
-from heapfit.comparison.heap_map import (
-    ELSEWHERE,
-    HeapMap,
-    MappedHeap,
-    RegionReplay,
-    find_gaps,
-    sites_of,
-)
-from heapfit.memories.demand import Demand
+from heapfit.comparison.heap_map import HeapMap
 from heapfit.memories.placing import CurvePoint, PlacedRule, Placing
 from heapfit.memories.search import Point
 from heapfit.plan.quantities import format_share
@@ -62,14 +51,19 @@ CURVE: tuple[Column[CurvePoint], ...] = (
 
 
 def memories_page(
-    placing: Placing, names: Mapping[int, str], outlook: Sequence[str], command: str
+    placing: Placing,
+    heap_map: HeapMap,
+    *,
+    names: Mapping[int, str],
+    outlook: Sequence[str],
+    command: str,
 ) -> Document:
-    """The page, whose maps are of the first recording.
+    """The page, whose map is of the first recording.
 
     `names` are call sites'; `outlook` are sentences about the next build and longer runs.
     """
     first, chosen = placing.memories[0], placing.chosen
-    record = pack_map(map_memories(placing, placing.demands[0]), names)
+    record = pack_map(heap_map, names)
     rules = (
         "A rule says what the first memory serves first. Without margin, by exact replay of all "
         "heaps together."
@@ -102,25 +96,6 @@ def memories_page(
         remarks=[" ".join(outlook)],
         sections=[one for one in sections if one.place != "settings" or settings],
     )
-
-
-def map_memories(placing: Placing, demand: Demand) -> HeapMap:
-    """The map of each memory of the plan, with what the recording has there."""
-    plan, events = placing.plan, demand.loaded.events
-    replay = plan.replay(demand.loaded.largest_alignment, keeps_places=True)
-    replay.feed(events, demand.requests(plan))
-    is_there = demand.sizes[demand.asks][: len(replay.numbers)] > 0
-    numbers, offsets = replay.numbers[is_there], replay.offsets[is_there].astype(np.uint64)
-    heaps = []
-    for number, (memory, use) in enumerate(zip(plan.memories, replay.shares(), strict=True)):
-        region = memory.size if number == 0 else max(use.footprint, 1)
-        own = RegionReplay(region, np.where(numbers == number, offsets, ELSEWHERE), None)
-        peak = demand.loaded.profile.u_max_event
-        heaps.append(MappedHeap(memory.name, own, (own,), len(events), peak))
-    lifetimes, gaps = _engine.Lifetimes(events), find_gaps(demand.loaded)
-    sites = sites_of(demand.loaded, lifetimes)
-    note = "Each memory is drawn to its highest byte in use, at a scale of its own."
-    return HeapMap(tuple(heaps), lifetimes, sites, gaps, True, has_own_scales=True, note=note)
 
 
 def _curve_chart(placing: Placing) -> Chart:

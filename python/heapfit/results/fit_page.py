@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.comparison.case import ReportCase, keep_heap
+from heapfit.comparison.case import ReportCase, find_usual_heap, keep_heap
 from heapfit.comparison.heap_map import measure_case
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit, Run
@@ -93,9 +93,9 @@ def render_fit(
 
 def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
     """The case that the page is about."""
-    today = fit.today.heap if fit.today else None
+    beside = fit.today.heap if fit.today else find_usual_heap(shown.alignment)
     sites = site_names(shown, fit.options.programs)
-    case = ReportCase(shown, fit.comparison, fit.winner, today, sites=sites)
+    case = ReportCase(shown, fit.comparison, fit.winner, beside, sites=sites)
     return keep_heap(case, fit.answer.heap) if fit.answer.is_kept else case
 
 

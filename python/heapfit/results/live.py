@@ -12,70 +12,35 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import chain
-from pathlib import Path
-from typing import Any
 
-from heapfit import _engine
-from heapfit.comparison.heap_map import map_of, subject_from_heap
-from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.heap_map import HeapMap, map_live
 from heapfit.errors import HeapfitError, os_error_reason
-from heapfit.outputs.scratch import scratch_folder
 from heapfit.results.document import Document
 from heapfit.results.html import render
 from heapfit.results.number_text import count, marked, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMap
+from heapfit.results.parts import HeapMap as MapPart
 from heapfit.trace.live import LiveHeap
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import TraceInfo, write_trace
 
 _LOOPBACK = "127.0.0.1"
-_FIRST_REGION = 1 << 16  # bytes, of a heap whose region is not given
 _SOONEST = 2.0  # seconds until a page asks again
 _PATIENCE = 10  # times that it took to draw: then drawing takes a tenth of the time at most
 
 
-def live_map(heap: LiveHeap) -> dict[str, Any] | None:
-    """The record of the map of what was recorded so far; None where that is nothing."""
-    batches = heap.recording.columns() if heap.recording else iter(())
-    first = next(batches, None)
-    if first is None:
-        return None
-    with scratch_folder() as folder:
-        trace = write_trace(Path(folder) / "live.parquet", chain((first,), batches), TraceInfo())
-        shown = load_trace(trace)
-        region = heap.region or _find_region(heap, shown)
-        subject = subject_from_heap(
-            heap.plan.allocator, Heap(heap.plan.allocator, heap.plan), shown, (region, heap.base)
-        )
-        return pack_map(map_of(shown, [subject]))
-
-
-def _find_region(heap: LiveHeap, shown: LoadedTrace) -> int:
-    """The first of 64 KiB, 128 KiB and so on that serves all that was recorded."""
-    events, region = shown.events_for(heap.plan), _FIRST_REGION
-    while not _engine.Replay(
-        heap.plan.engine(), region, base_alignment=heap.base, metered=False
-    ).feed(events):
-        region *= 2
-    return region
-
-
-def live_page(heap: LiveHeap, is_paused: bool = False) -> Document:
-    """The page of what was recorded so far."""
-    record = live_map(heap)
-    sentence = "The recording has begun: nothing was requested yet."
-    if record is not None:
-        events, region = count(record["events"]), size(record["heaps"][0]["own"]["region"])
-        sentence = f"{events} events so far, in {heap.plan.allocator} of {region}."
+def live_page(heap_map: HeapMap | None, allocator: str, is_paused: bool = False) -> Document:
+    """The page of what was recorded so far, in the heap of an allocator; None: nothing was."""
+    sentence, sections = "The recording has begun: nothing was requested yet.", []
+    if heap_map is not None:
+        region = size(heap_map.heaps[0].own.region)
+        sentence = f"{count(heap_map.events)} events so far, in {allocator} of {region}."
+        sections = [MapPart(pack_map(heap_map), link="")]
     place, name = ("/", "Go on") if is_paused else ("/paused", "Pause")
     return Document(
         command="record",
         title="A recording while it is made",
         sentences=(sentence,),
         remarks=(marked('<a href="{}">{}</a>', place, name),),
-        sections=[HeapMap(record, link="")] if record else (),
+        sections=sections,
     )
 
 
@@ -113,7 +78,7 @@ def _handler_of(heap: LiveHeap) -> type[BaseHTTPRequestHandler]:
 
         def _answer(self) -> None:
             is_paused, begun = self.path == "/paused", time.monotonic()
-            page = render(live_page(heap, is_paused)).encode()
+            page = render(live_page(map_live(heap), heap.plan.allocator, is_paused)).encode()
             wait = max(_SOONEST, _PATIENCE * (time.monotonic() - begun))
             self.send_response(200)
             self.send_header("Content-Type", "text/html; charset=utf-8")
