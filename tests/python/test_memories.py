@@ -567,7 +567,7 @@ def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path
     assert joining.programs[0].live().tolist() == [100, 5100, 100, 0]
     assert joining.programs[1].live().tolist() == [24, 3024, 4024, 24, 0]
     alone = [one.alone for one in joining.programs]
-    clocks, peaks, turns = (one.region for one in joining.meetings)
+    clocks, peaks, turns = (region for _, region in joining.meetings)
     assert max(alone) == turns <= clocks < alone[0] + 200  # what is live of the other meanwhile
     assert 9124 < peaks < joining.apart == sum(alone)  # one heap has one control structure
     assert joining.most == peaks
@@ -587,7 +587,7 @@ def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) 
     assert (ops.tolist(), sizes.tolist()) == ([0, 4, 0, 4], [960, 0, 960, 0])
     assert block.times is not None
     assert np.diff(block.times).tolist() == [10, 1, 4]
-    clocks, peaks, _ = (one.region for one in joining.meetings)
+    clocks, peaks, _ = (region for _, region in joining.meetings)
     assert clocks == joining.programs[0].alone < peaks
 
 

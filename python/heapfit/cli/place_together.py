@@ -9,7 +9,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
-from heapfit.memories.joining import Joining, Meeting, join_programs
+from heapfit.memories.joining import Joining, join_programs
 from heapfit.plan.memories import Memory, parse_memory
 from heapfit.plan.values import expand_names
 from heapfit.results.parts import Column, Fields, Line, Part, Table
@@ -47,10 +47,10 @@ def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
     better = "one heap for both" if most < apart else "each its own"
     missing = least - memory.size
     fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
-    columns: list[Column[Meeting]] = [
-        Column("name", "in one heap"),
-        Column("region", "bytes"),
-        Column("over_apart", "over apart", lambda one: one.region / max(apart, 1)),
+    columns: list[Column[tuple[str, int]]] = [
+        Column("name", "in one heap", lambda one: one[0]),
+        Column("region", "bytes", lambda one: one[1]),
+        Column("over_apart", "over apart", lambda one: one[1] / max(apart, 1)),
     ]
     fields = {
         "memory": memory.name,

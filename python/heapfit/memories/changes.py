@@ -11,7 +11,6 @@ a smaller share is printed. The other memories have twice their size, since they
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedRuns, try_changes
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import HeapSize
-from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of
+from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of, live_after
 from heapfit.memories.search import Ground, Point, plan_for
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan import LARGEST_REGION
@@ -161,8 +160,6 @@ def _peak_of(columns: Columns, chosen: NDArray[np.bool_]) -> int:
     return int(_live(columns, chosen).max(initial=0))
 
 
-def _live(columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[Any]:
+def _live(columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Live bytes of the chosen requests after each event."""
-    sizes, ends = np.where(chosen, columns["size"], 0).astype(np.int64), ends_of(columns["object"])
-    frees = np.bincount(ends, sizes, len(sizes) + 1)[:-1].astype(np.int64)
-    return np.asarray(np.cumsum(sizes - frees))
+    return live_after(np.where(chosen, columns["size"], 0), columns["object"])

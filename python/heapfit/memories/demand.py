@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import FREE, RESIZE, is_allocation
+from heapfit.trace.operations import RESIZE, is_allocation
 
 Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 
@@ -112,14 +112,10 @@ def _needs_of(
 ) -> NDArray[np.uint8]:
     needs = np.zeros(len(sizes), np.uint8)
     for rule in rules:
-        is_meant = sizes >= rule.least if rule.site is None else _comes_from(loaded, rule.site)
+        # Of a call site, also the chains that begin with it.
+        is_meant = sizes >= rule.least if rule.site is None else loaded.tags({rule.site: 1}) == 1
         needs[is_meant] |= rule.bits
     return needs
-
-
-def _comes_from(loaded: LoadedTrace, site: int) -> NDArray[np.bool_]:
-    """True for events of a call site, or of the chains that begin with it."""
-    return np.asarray(loaded.tags({site: 1}) == 1)
 
 
 def require_known_sites(demands: Sequence[Demand], sites: Mapping[int, str]) -> None:
@@ -153,7 +149,7 @@ def _hand_down(
 ) -> NDArray[np.uint8]:
     """A block that is resized needs what it was allocated for, too."""
     own = needs[is_allocation(ops)]  # by object: they are numbered in order of allocation
-    resizes = (ops == RESIZE) & (ops != FREE)
+    resizes = ops == RESIZE
     needs[resizes] |= own[objects[resizes]]
     return needs
 
@@ -172,6 +168,13 @@ def ends_of(objects: NDArray[np.uint32]) -> NDArray[np.int64]:
     same = objects[order[1:]] == objects[order[:-1]]
     ends[order[:-1][same]] = order[1:][same]
     return ends
+
+
+def live_after(sizes: NDArray[Any], objects: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Live bytes after each event; `sizes`: 0 of what frees, or does not count."""
+    ends = ends_of(objects)
+    freed = np.bincount(ends, sizes, len(sizes) + 1)[:-1].astype(np.int64)
+    return np.cumsum(sizes.astype(np.int64) - freed)
 
 
 def find_unmet(needs: Bits, served: Bits) -> Bits:

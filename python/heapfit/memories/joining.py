@@ -22,6 +22,7 @@ from heapfit.comparison.incumbents.needs import search
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
+from heapfit.memories.demand import live_after
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -46,19 +47,7 @@ class Program:
     def live(self) -> Ints:
         """The bytes live after each event."""
         ops, objects, sizes, _ = self.columns
-        order = np.argsort(objects, kind="stable")
-        before = np.zeros(len(ops), np.int64)
-        same = objects[order[1:]] == objects[order[:-1]]
-        before[order[1:][same]] = sizes[order[:-1][same]]
-        return np.cumsum(np.where(ops == FREE, 0, sizes.astype(np.int64)) - before)
-
-
-@dataclass(frozen=True, slots=True)
-class Meeting:
-    """A way in which two programs meet, and the region that serves both in it."""
-
-    name: str
-    region: int  # bytes
+        return live_after(np.where(ops == FREE, 0, sizes), objects)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +55,7 @@ class Joining:
     """What two programs need in one memory and apart."""
 
     programs: tuple[Program, Program]
-    meetings: tuple[Meeting, ...]
+    meetings: tuple[tuple[str, int], ...]  # each way, and the region that serves both in it
 
     @property
     def apart(self) -> int:
@@ -76,7 +65,7 @@ class Joining:
     @property
     def most(self) -> int:
         """Bytes of one heap, however the programs meet in the ways tried."""
-        return max(one.region for one in self.meetings)
+        return max(region for _, region in self.meetings)
 
     @property
     def least(self) -> int:
@@ -151,7 +140,7 @@ def join_recorded(first: Program, second: Program, plan: Plan) -> Joining:
         joined = (_merge((first, second), order) for order in orders(first, second))
         regions = [_least_region(events, plan, base) for events in joined]
         if regions:
-            meetings.append(Meeting(name, max(regions)))
+            meetings.append((name, max(regions)))
     return Joining((first, second), tuple(meetings))
 
 

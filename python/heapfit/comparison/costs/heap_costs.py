@@ -53,7 +53,7 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
     if modelled is None:
         return HeapCosts(flash=code.size, has_checks=heap.is_ours)
     off = code.model.mean_off, code.model.longest_off
-    return HeapCosts(modelled.mean, modelled.longest, code.size, heap.is_ours, *off)
+    return HeapCosts(*modelled, code.size, heap.is_ours, *off)
 
 
 def find_code(heap: Heap) -> MeasuredCode | None:

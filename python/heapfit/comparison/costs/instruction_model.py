@@ -45,14 +45,6 @@ class ModelError:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionEstimate:
-    """Estimated instructions of the calls of a replay."""
-
-    mean: float
-    longest: float  # the call that takes most: of this replay, no bound on others
-
-
-@dataclass(frozen=True, slots=True)
 class InstructionModel:
     """The coefficients of one code's operations, and the model's errors."""
 
@@ -60,10 +52,11 @@ class InstructionModel:
     mean_off: ModelError | None  # of the mean of a trace's calls; None: measured on one trace only
     longest_off: ModelError | None  # of its longest call
 
-    def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> InstructionEstimate | None:
-        """The estimate for the calls of a replay (_engine.call_costs).
+    def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> tuple[float, float] | None:
+        """Instructions of the calls of a replay (_engine.call_costs), in the mean, then the most.
 
-        None where one of its operations was never measured.
+        That is of this replay, no bound on others. None where one of its operations was never
+        measured.
         """
         columns = [costs[name].tolist() for name in ("op", "loads", "stores", "calls")]
         total, calls, longest = 0.0, 0, 0.0
@@ -75,4 +68,4 @@ class InstructionModel:
             total += instructions * count
             calls += count
             longest = max(longest, instructions)
-        return InstructionEstimate(total / max(calls, 1), longest)
+        return total / max(calls, 1), longest
