@@ -98,14 +98,14 @@ static size_t attack_allocator(const test_plan *first, size_t count, bool with_d
 
 /* Sanitizers look at core alone: baselines crash and hang, as is told of them. */
 #ifdef __SANITIZE_ADDRESS__
-enum { WITH_BASELINES = 0 };
+enum { ATTACKS_BASELINES = 0 };
 #else
-enum { WITH_BASELINES = HFIT_SAFETY < 3 }; /* which it would guard, not true to the originals */
+enum { ATTACKS_BASELINES = 1 };
 #endif
 
 /* Attacks free addresses without telling a size. */
 static bool is_subject(const hfit_allocator *allocator, const char *name) {
-    return (WITH_BASELINES || is_core(allocator)) && knows_sizes(allocator) &&
+    return (ATTACKS_BASELINES || is_core(allocator)) && knows_sizes(allocator) &&
            (name == NULL || strcmp(name, allocator->name) == 0);
 }
 

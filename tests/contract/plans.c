@@ -2,9 +2,12 @@
 /* Plans from descriptors. See plans.h. */
 #include "plans.h"
 
-#include "baselines/registry.h"
 #include "check.h"
+
+#if WITH_BASELINES
+#include "baselines/registry.h"
 #include "papers/registry.h"
+#endif
 
 #include <string.h>
 
@@ -244,9 +247,15 @@ static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *al
     return count;
 }
 
+static const hfit_allocator *const *(*const registries[])(size_t *) = {
+    hfit_allocators,
+#if WITH_BASELINES
+    hfit_baselines,
+    hfit_papers,
+#endif
+};
+
 size_t make_test_plans(test_plan *plans) {
-    const hfit_allocator *const *(*const registries[])(size_t *) = {hfit_allocators, hfit_baselines,
-                                                                    hfit_papers};
     size_t count = 0;
     for (size_t r = 0; r < sizeof registries / sizeof registries[0]; r++) {
         size_t allocators;

@@ -12,6 +12,11 @@
 
 #include "limits.h"
 
+/* Whether there are plans of baselines: level 3 would guard them, not true to their originals. */
+#ifndef WITH_BASELINES
+#define WITH_BASELINES (HFIT_SAFETY < 3)
+#endif
+
 enum { TEST_POOLS = 6 };
 
 typedef struct test_plan {
@@ -93,11 +98,10 @@ static inline size_t count_alike(const test_plan *first, const test_plan *end) {
  * originals. */
 bool is_core(const hfit_allocator *allocator);
 
-/* Fills `plans` (room for MOST_PLANS) with plans for every allocator of both registries: each
- * alignment, each scalar at its lowest, standard and highest value, scalars of two values in each
- * combination, pools of several kinds, each of
- * core's allocators without pools as shared heap and none; but none that the limits do not want.
- * Returns how many. */
+/* Fills `plans` (room for MOST_PLANS) with plans for every allocator, below level 3 baselines, too:
+ * each alignment, each scalar at its lowest, standard and highest value, scalars of two values in
+ * each combination, pools of several kinds, each of core's allocators without pools as shared heap
+ * and none; but none that the limits do not want. Returns how many. */
 size_t make_test_plans(test_plan *plans);
 
 #endif

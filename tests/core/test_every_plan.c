@@ -103,14 +103,18 @@ typedef struct usable_operations {
 
 #define HFIT_ALLOCATOR(name) HFIT_DECLARE_ALLOCATOR(name);
 #include "allocators.def"
+#if WITH_BASELINES
 #include "baselines.def"
+#endif
 #undef HFIT_ALLOCATOR
 
 static const usable_operations all[] = {
 #define HFIT_ALLOCATOR(name)                                                                       \
     {#name, hfit_##name##_alloc_usable, hfit_##name##_free_usable, hfit_##name##_resize_usable},
 #include "allocators.def"
+#if WITH_BASELINES
 #include "baselines.def"
+#endif
 #undef HFIT_ALLOCATOR
 };
 

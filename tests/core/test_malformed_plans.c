@@ -3,8 +3,7 @@
  * Plans that are no plans: each is sound but for one value, and is refused before anything of it
  * is believed.
  */
-#include "../contract/contract_config.h"
-#include "../contract/plans.h"
+#include "every_plan.h"
 
 #include "hfit/budgeted.h"
 #include "hfit/class_pools.h"
@@ -23,8 +22,6 @@
 
 enum { POOLS = 3, INDEX = 600 };
 
-static _Alignas(REGION_ALIGNMENT) unsigned char region[LARGEST_REGION];
-static test_plan plans[MOST_PLANS];
 static uint8_t table[INDEX];
 static const hfit_tlsf_plan shared_plan = {{8}, 0, 2};
 

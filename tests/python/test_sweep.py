@@ -34,9 +34,10 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 
 def children() -> set[int]:
-    """Processes that this one has started and that are there."""
+    """Workers that this process has started and that are there."""
     listed = [one.read_text() for one in Path("/proc/self/task").glob("*/children")]
-    return {int(number) for line in listed for number in line.split()}
+    started = {int(number) for line in listed for number in line.split()}
+    return {one for one in started if b"sweep" in Path(f"/proc/{one}/cmdline").read_bytes()}
 
 
 @pytest.fixture(scope="module")

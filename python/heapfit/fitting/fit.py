@@ -83,7 +83,14 @@ def fit(
         stages = watch_fit(sources, progress)
         request = Request(Place(folder, staging), options or FitOptions(), sweep, stages)
         fitted, shown = find_fit(sources, request, has_page=write_page is not None)
-        write(fitted, staging, shown, write_page=write_page, stages=stages, threads=request.threads)
+        write(
+            fitted,
+            staging,
+            shown=shown,
+            write_page=write_page,
+            stages=stages,
+            threads=request.threads,
+        )
     return fitted
 
 
@@ -122,8 +129,8 @@ def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
 def write(
     fitted: Fit,
     folder: Path,
-    shown: LoadedTrace,
     *,
+    shown: LoadedTrace,
     write_page: WritePage | None,
     stages: WeightedProgress,
     threads: int,

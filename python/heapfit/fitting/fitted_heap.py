@@ -138,7 +138,7 @@ class FittedHeap(Tabular):
             write(
                 placed,
                 staging,
-                shown,
+                shown=shown,
                 write_page=self.write_page,
                 stages=stages,
                 threads=usable_cores(),

@@ -154,21 +154,23 @@ def _refer_to_row(
     needed: int | None = None,
 ) -> ReferenceRow:
     known, memory = basis_of(selection.choice, row), needed or selection.choice.needs.get(row.name)
-    return _make_row(selection, title, standing, heap=row.heap, needed=memory, known=known)
+    return _make_row(selection, title, standing=standing, heap=row.heap, needed=memory, known=known)
 
 
 def _refer_to_needs(
     selection: Selection, needs: Needs, title: str, standing: ReferenceKind
 ) -> ReferenceRow:
     known = adapt_basis(selection.choice.answer.known, needs.heap.plan)
-    return _make_row(selection, title, standing, heap=needs.heap, needed=needs.most, known=known)
+    return _make_row(
+        selection, title, standing=standing, heap=needs.heap, needed=needs.most, known=known
+    )
 
 
 def _make_row(
     selection: Selection,
     title: str,
-    standing: ReferenceKind,
     *,
+    standing: ReferenceKind,
     heap: Heap,
     needed: int | None,
     known: MarginBasis,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,12 +75,18 @@ class Refusal:
 
     reason: str
     advice: str
-    is_of_runs: bool = False  # whole runs are too few
+    is_of_runs: ClassVar[bool] = False  # no figure of the JSON
 
     def sentence(self) -> str:
         """Why longer runs are unknown, and what to do."""
         further = f" {self.advice[:1].upper()}{self.advice[1:]}." if self.advice else ""
         return f"Longer runs: unknown, as {self.reason}.{further}"
+
+
+class FewRuns(Refusal):
+    """Whole runs are too few."""
+
+    is_of_runs = True
 
 
 def refuse_growth(kind: RecordingKind) -> Refusal:
@@ -276,7 +282,7 @@ def expect_further_runs(needs: Sequence[float]) -> LongerRuns | Refusal:
     if len(needs) < FEWEST_RUNS:
         runs = "1 run is" if len(needs) == 1 else f"{len(needs)} runs are"
         reason = f"the unit of a job is a run, and {runs} recorded"
-        return Refusal(reason, f"a chance takes {FEWEST_RUNS} runs", is_of_runs=True)
+        return FewRuns(reason, f"a chance takes {FEWEST_RUNS} runs")
     maxima, basis = np.array(needs, np.int64), f"{len(needs)} runs"
     return LongerRuns(int(maxima.max()), maxima, 1.0, is_of_runs=True, basis=basis)
 

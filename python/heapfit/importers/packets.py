@@ -54,7 +54,10 @@ class PacketSource:
         self._stream = stream
         self._queue = options.queue or STANDARD_QUEUE
         self._model = _engine.QueueModel(self._queue)
-        self._reader = _reader(stream.head, options.whole_frames)
+        is_table = _engine.is_packet_table(stream.head)
+        self._reader: PacketReader = (
+            _engine.PacketTableReader() if is_table else _engine.CaptureReader(options.whole_frames)
+        )
         self._whole_only = options.whole_only
 
     def columns(self) -> Iterator[Columns]:
@@ -80,9 +83,3 @@ class PacketSource:
     def chains(self) -> Chains:
         """No chains: packets have no callers."""
         return {}
-
-
-def _reader(head: bytes, whole_frames: bool) -> PacketReader:
-    if _engine.is_packet_table(head):
-        return _engine.PacketTableReader()
-    return _engine.CaptureReader(whole_frames)

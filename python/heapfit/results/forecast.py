@@ -10,7 +10,7 @@ from heapfit.forecast.log.outlook import Decline, Finding, Outlook, Reserve, Run
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
-from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, which_hold
+from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 
 _DAY = 86_400
 _LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
@@ -49,10 +49,7 @@ def forecast_parts(seen: Outlook) -> list[Part]:
         "invalid": log.invalid,
         "other_heaps": log.other_heaps,
         "finding": seen.finding.name.lower(),
-        "reason": seen.reason,
-        "windows": seen.windows,
-        "period": seen.period,
-        "least": seen.least,
+        **object_of(columns("reason", "windows", "period", "least"), seen),
         "largest_share": seen.share,
         "decline": seen.decline,
         "reserves": seen.reserves,

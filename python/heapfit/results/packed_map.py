@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.heap_map import HeapMap, RegionReplay
+from heapfit.comparison.heap_map import HeapMap, MappedHeap, RegionReplay
 from heapfit.results.number_text import printable, size
 
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
@@ -168,14 +168,7 @@ def _pack_window(
         "isDivided": heap_map.is_divided,
         "note": heap_map.note,
         "heaps": [
-            {
-                "name": heap.name,
-                "events": heap.events,
-                "peak": heap.peak,
-                "height": height,
-                "own": _region_record(heap.own),
-                "row": [_region_record(one) for one in heap.row],
-            }
+            _heap_record(heap, height)
             for heap, height in zip(heap_map.heaps, _heights(heap_map), strict=True)
         ],
         "columns": columns.entries,
@@ -193,6 +186,17 @@ def _last_shown(heap_map: HeapMap) -> int:
     """The last event that is drawn: that of the last failure in a heap's own region, or the end."""
     refusals = [heap.own.refused for heap in heap_map.heaps]
     return max(one.event if one else heap_map.events for one in refusals)
+
+
+def _heap_record(heap: MappedHeap, height: int) -> dict[str, Any]:
+    return {
+        "name": heap.name,
+        "events": heap.events,
+        "peak": heap.peak,
+        "height": height,
+        "own": _region_record(heap.own),
+        "row": [_region_record(one) for one in heap.row],
+    }
 
 
 def _region_record(one: RegionReplay) -> dict[str, Any]:

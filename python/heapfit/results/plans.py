@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -47,22 +48,28 @@ def plans_parts(designs: Designs, effort: Effort, page: Path) -> list[Part]:
         "searched_further": [*map(_row_fields, list_extended_search(comparison))],
         "effort": effort,
     }
+    files = [
+        (path, f"{row.reason}; {_describe_pools(row)}")
+        for row, path in zip(comparison.rows, designs.paths, strict=True)
+    ]
     return [
         Fields(fields),
         *map(Line, ["", *describe_extended_search(comparison)]),
         *ranking(comparison),
         Fields({"plans": designs.paths, "page": page}),
-        *(
-            line
-            for row, path in zip(comparison.rows, designs.paths, strict=True)
-            for line in (
-                Line(str(path), is_copied=True),
-                Line(f"  {row.reason}; {_describe_pools(row)}"),
-            )
-        ),
-        Line(str(page), is_copied=True),
+        *list_plans(files, page),
         Group("classes", _tell_classes(designs.classes, designs.rule, comparison.u_max)),
     ]
+
+
+def list_plans(files: Sequence[tuple[Path, str]], page: Path) -> list[Part]:
+    """The plan files, each with what it is, and their page."""
+    lines = (line for path, what in files for line in (_copied(path), Line(f"  {what}")))
+    return [*lines, _copied(page)]
+
+
+def _copied(path: Path) -> Line:
+    return Line(str(path), is_copied=True)
 
 
 def _row_fields(row: Row) -> dict[str, object]:

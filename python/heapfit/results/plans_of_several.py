@@ -32,10 +32,12 @@ from heapfit.results.parts import (
     columns,
     which_hold,
 )
+from heapfit.results.plans import list_plans
 from heapfit.results.ranking import inapplicable_parts
 from heapfit.results.sections.page import name_source
 from heapfit.results.sections.risk import risk_section
 
+_UNSERVED = "-: no region serves them; a larger region adds no blocks to pools."
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
@@ -70,12 +72,7 @@ def several_plans_parts(designs: Comparison, paths: Sequence[Path], page: Path) 
         Line("R_safe of each run is the smallest found, to 0.02 % of U_max."),
         Line("over U_max: the largest R_safe / U_max of any run."),
         Line("* learned from the runs; hold-out: learned without the run it is measured on."),
-        *map(
-            Line,
-            which_hold(
-                (is_unserved, "-: no region serves them; a larger region adds no blocks to pools.")
-            ),
-        ),
+        *map(Line, which_hold((is_unserved, _UNSERVED))),
         Line(""),
         Line("Share of hold-out runs out of memory, by margin above the region of the others:"),
         Table(shares, rows),
@@ -89,12 +86,7 @@ def several_plans_parts(designs: Comparison, paths: Sequence[Path], page: Path) 
         ),
         Fields({"verdicts": sentences, "plans": paths, "page": page}),
         *map(Line, [*sentences, ""]),
-        *(
-            line
-            for row, path in zip(rows, paths, strict=True)
-            for line in (Line(str(path), is_copied=True), Line(f"  {row.reason}"))
-        ),
-        Line(str(page), is_copied=True),
+        *list_plans([(path, row.reason) for path, row in zip(paths, rows, strict=True)], page),
         *inapplicable_parts(designs.not_applicable),
     ]
 

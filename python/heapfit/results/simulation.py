@@ -46,7 +46,7 @@ _CLOSED_FORMS = (
 
 def simulation_page(simulation: SimulationResult, command: str) -> Document:
     """The page of a simulation; `command` is what was typed."""
-    scenario, results, run = simulation.scenario, simulation.results, simulation.scenario.run
+    scenario, results = simulation.scenario, simulation.results
     charts = {one: chart for name, one in METRICS.items() if (chart := _draw(simulation, name))}
     for chart in [*charts.values()][:1]:
         chart.layout["showlegend"] = True  # for all of them
@@ -77,7 +77,21 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         ),
     ]
     is_there = {"metrics": bool(curves), "refusals": refusals is not None}
-    requests = sum(one.requests for one in results)
+    return Document(
+        command="simulate",
+        kind=scenario.name,
+        name=scenario.name,
+        title=scenario.title,
+        source=f"Points of the grid: {count(len(scenario.points))}; "
+        f"schemes: {count(len(scenario.points[0].schemes))}; seed {scenario.run.seed}",
+        sentences=(_verdict(simulation),),
+        trust=_key_figures(simulation),
+        sections=[one for one in sections if is_there.get(one.place, True)],
+    )
+
+
+def _key_figures(simulation: SimulationResult) -> list[NamedFigure]:
+    requests, run = sum(one.requests for one in simulation.results), simulation.scenario.run
     figures = [
         NamedFigure(
             "requests simulated",
@@ -87,17 +101,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         NamedFigure("confidence", percent(run.confidence), "of every interval, Student's t"),
         NamedFigure("method", run.method, f"of at least {count(run.requests)} requests"),
     ]
-    return Document(
-        command="simulate",
-        kind=scenario.name,
-        name=scenario.name,
-        title=scenario.title,
-        source=f"Points of the grid: {count(len(scenario.points))}; "
-        f"schemes: {count(len(scenario.points[0].schemes))}; seed {run.seed}",
-        sentences=(_verdict(simulation),),
-        trust=figures if requests else figures[:1],
-        sections=[one for one in sections if is_there.get(one.place, True)],
-    )
+    return figures if requests else figures[:1]
 
 
 def _numbers(simulation: SimulationResult) -> list[Part]:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -20,6 +20,7 @@ from heapfit.trace.table_file import Columns
 
 _HIGHEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT  # region, in bytes
 _MOST_NAMED = 3
+_Request: TypeAlias = tuple[int, int, int]  # event, bytes, call site
 
 
 def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
@@ -29,14 +30,14 @@ def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
     """
     if _largest_size(trace.path) < _HIGHEST:
         return trace
-    served = _Served()
-    if not any(len(batch["op"]) for batch in served.columns(trace)):
-        raise HeapfitError(f"{trace.given}: nothing else is asked for. {served.named[0]}")
-    served = _Served()
+    over: list[_Request] = []
+    if not any(len(batch["op"]) for batch in _serve(trace, over)):
+        raise HeapfitError(f"{trace.given}: nothing else is asked for. {_describe(over)[0]}")
+    over.clear()
     return write_trace(
         folder / trace.path.name,
-        served.columns(trace),
-        lambda: replace(trace.info, notes=(*trace.info.notes, *served.notes())),
+        _serve(trace, over),
+        lambda: replace(trace.info, notes=(*trace.info.notes, *_describe(over))),
         lambda: trace.chains,
         trace.origin or trace.given,
     )
@@ -53,44 +54,29 @@ def _largest_size(path: Path) -> int:
     )
 
 
-@dataclass(slots=True)
-class _Served:
-    """Filters the batches of a trace, and keeps count of what is left out."""
-
-    named: list[str] = field(default_factory=list)
-    count: int = 0
-    _first: int = 0  # event of the next batch
-    _gone: list[NDArray[np.uint32]] = field(default_factory=list)  # objects that never were
-
-    def columns(self, trace: Trace) -> Iterator[Columns]:
-        for batch in trace.batches(trace.columns):
-            yield self._filter(batch)
-
-    def notes(self) -> tuple[str, ...]:
-        more = self.count - len(self.named)
-        others = (f"{more:,} more requests of such sizes are left out.",) if more else ()
-        return (*self.named, *others)
-
-    def _filter(self, batch: Columns) -> Columns:
-        sizes: NDArray[np.uint64] = batch["size"].astype(np.uint64, copy=False)
-        begins, objects = is_allocation(batch["op"]), batch["object"].astype(np.uint32, copy=False)
+def _serve(trace: Trace, over: list[_Request]) -> Iterator[Columns]:
+    """The batches of a trace without such requests, which are appended to `over`."""
+    first, gone = 0, np.zeros(0, np.uint32)  # objects that never were
+    for batch in trace.batches(trace.columns):
+        objects, sizes, sites = batch["object"], batch["size"], batch["site"]
         is_over = sizes >= _HIGHEST
-        for event in np.flatnonzero(is_over):
-            self._name(self._first + int(event), int(sizes[event]), int(batch["site"][event]))
-        self._first += len(sizes)
-        self._gone.append(objects[is_over & begins])
-        gone = np.concatenate(self._gone)
+        asked = np.flatnonzero(is_over).tolist()
+        over += [(first + event, int(sizes[event]), int(sites[event])) for event in asked]
+        gone = np.append(gone, objects[is_over & is_allocation(batch["op"])])
         kept = ~is_over & ~np.isin(objects, gone)
-        columns = {name: np.asarray(values)[kept] for name, values in batch.items()}
-        before = np.searchsorted(gone, columns["object"])
-        columns["object"] = objects[kept] - before.astype(np.uint32)
-        return columns
+        columns = {name: values[kept] for name, values in batch.items()}
+        columns["object"] -= np.searchsorted(gone, columns["object"]).astype(np.uint32)
+        yield columns
+        first += len(sizes)
 
-    def _name(self, event: int, size: int, site: int) -> None:
-        self.count += 1
-        if len(self.named) < _MOST_NAMED:
-            place = f" at call site {site:08x}" if site else ""
-            self.named.append(
-                f"Event {event:,} asks for {size:,} B{place} (-1 as a size?): left out, since no "
-                "heap below 4 GiB serves it."
-            )
+
+def _describe(over: Sequence[_Request]) -> tuple[str, ...]:
+    """A sentence on each of the first ones, and one on the others."""
+    named = (
+        f"Event {event:,} asks for {size:,} B{f' at call site {site:08x}' if site else ''} "
+        "(-1 as a size?): left out, since no heap below 4 GiB serves it."
+        for event, size, site in over[:_MOST_NAMED]
+    )
+    more = len(over) - _MOST_NAMED
+    others = (f"{more:,} more requests of such sizes are left out.",) if more > 0 else ()
+    return (*named, *others)

@@ -17,11 +17,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.work import total_work
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import split_applicable
-from heapfit.design.robust.jobs import Replays, make_folds
+from heapfit.design.robust.jobs import Fold, Replays, make_folds
 from heapfit.design.robust.rows import RowJudge, drop_hopeless
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
@@ -63,24 +64,8 @@ def design_several(
         sweep=sweep,
         progress=progress,
     )
-    portfolio = replace(
-        whole.portfolio,
-        not_applicable=tuple(
-            one
-            for one in whole.portfolio.not_applicable
-            if one.same_as is None or ":" not in one.name  # else two settings of a grid are one
-        ),
-    )
-    if not is_of_all:
-        kept = split_applicable(drop_hopeless(portfolio.candidates, replays))
-        left_out = (*portfolio.not_applicable, *kept.not_applicable)
-        portfolio = replace(kept, not_applicable=left_out)
+    portfolio = _list_candidates(whole, replays, is_of_all=is_of_all)
     judge = RowJudge(whole, parts, replays, is_whole=is_whole)
-
-    def complete(designs: Comparison) -> Comparison:
-        rows = judge.complete(designs.rows)
-        return replace(designs, rows=rows, work=designs.work + replays.take_work())
-
     designs = Comparison(
         trace=whole.joined,
         u_max=max(replays.u_max),
@@ -91,7 +76,19 @@ def design_several(
         peaks=replays.u_max,
         content=whole.content,
     )
-    return complete(designs), complete
+    return judge.complete(designs), judge.complete
+
+
+def _list_candidates(whole: Fold, replays: Replays, *, is_of_all: bool) -> Portfolio:
+    """The candidates to measure; of those that do not apply, not that two settings are one plan."""
+    left_out = (
+        one for one in whole.portfolio.not_applicable if one.same_as is None or ":" not in one.name
+    )
+    portfolio = replace(whole.portfolio, not_applicable=tuple(left_out))
+    if is_of_all:
+        return portfolio
+    kept = split_applicable(drop_hopeless(portfolio.candidates, replays))
+    return replace(kept, not_applicable=(*portfolio.not_applicable, *kept.not_applicable))
 
 
 def count_folds(traces: int) -> int:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.measuring import make_row
 from heapfit.comparison.row import MARGINS, Row, find_largest, rank_rows, with_margin
@@ -82,8 +83,9 @@ class RowJudge:
         )
         return rank_rows(list(rows))
 
-    def complete(self, rows: Sequence[Row]) -> tuple[Row, ...]:
-        """The ranked rows, with what decides the choice of those that may be chosen."""
+    def complete(self, designs: Comparison) -> Comparison:
+        """The rows ranked, with what decides the choice of those that may be chosen now."""
+        rows = designs.rows
         plain = [i for i, row in enumerate(rows) if not row.is_cut_to_trace]
         lasting = [i for i in plain if not rows[i].known.is_trace_specific]
         first = (lasting or plain[-1:] or [len(rows) - 1])[0]
@@ -104,7 +106,8 @@ class RowJudge:
                 for part in self.parts
                 for trial in self._trials(row, part)
             )
-        return rank_rows([self._measure(row) if row.name in asked else row for row in rows])
+        ranked = rank_rows([self._measure(row) if row.name in asked else row for row in rows])
+        return replace(designs, rows=ranked, work=designs.work + self.replays.take_work())
 
     def _measure(self, row: Row) -> Row:
         """The row with its region on each trace, and where it matters what hold-out traces say."""

@@ -252,7 +252,9 @@ def verify(
         last = settled.rounds[-1]
         fitted = {run.run: run.trace for run in last.runs}
         now = replace(firmware, build=options.build_now)
-        pairs = measure_pairs(last.plan, fitted, today, now, folder, runs)
+        pairs = measure_pairs(
+            last.plan, fitted, today=today, firmware=now, folder=folder, runs=runs
+        )
         return replace(settled, pairs=loop.measure_survival(pairs, last, now))
 
 

@@ -66,6 +66,7 @@ class MeasuredPairs:
 def measure_pairs(
     plan: PlanFile,
     fitted: Mapping[int, Trace],
+    *,
     today: Heap,
     firmware: Firmware,
     folder: Path,
