@@ -17,12 +17,13 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
+    Form,
     Settings,
     SettingsOptions,
     describe_sources,
     override_assumptions,
 )
-from heapfit.sizing.systems.facts import SYSTEMS
+from heapfit.sizing.systems.facts import SYSTEMS, standard_assumptions
 from heapfit.sizing.systems.heap_settings import size_from_heap
 from heapfit.sizing.systems.packets import size_packets
 
@@ -63,23 +64,23 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
     are_packets = {one.info.kind == "packets" for one in traces}
     if len(are_packets) > 1:
         raise HeapfitError("settings: captures and recordings of a heap cannot be sized together")
-    way = system.packets if True in are_packets and system.packets else system.heap
-    if way is None:
+    facts = (True in are_packets and system.get("packets")) or system.get("heap")
+    if facts is None:
         raise HeapfitError(
-            f"{traces[0].path}: {system.title}'s messages are packets: give a capture, not a "
+            f"{traces[0].path}: {system['title']}'s messages are packets: give a capture, not a "
             "heap's trace"
         )
-    assumptions = override_assumptions(way.assumptions, options.assume, name)
+    assumptions = override_assumptions(standard_assumptions(facts), options.assume, name)
     known = {one.name: one.value for one in assumptions}
-    if "parts" in way.facts:
+    if "parts" in facts:
         sized = size_packets(
-            way.facts, traces, admission=options.admission, known=known, progress=progress
+            facts, traces, admission=options.admission, known=known, progress=progress
         )
     else:
-        sized = size_from_heap(way, workload, options, known, progress)
+        sized = size_from_heap(facts, workload, options, known, progress)
     return Settings(
-        system=system.title,
-        form=system.form,
+        system=system["title"],
+        form=Form(system["form"]),
         admission=options.admission,
         settings=sized.settings,
         memory=sized.memory,

@@ -11,28 +11,10 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
-from heapfit.sizing.settings import Assumption, BufferChoice, Form, Setting
+from heapfit.sizing.settings import Assumption, BufferChoice, Setting
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
 Facts: TypeAlias = Mapping[str, Any]  # of a table of facts.toml
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
-    """How a system's settings follow from captures of packets, or from recordings of a heap."""
-
-    assumptions: tuple[Assumption, ...]
-    facts: Facts
-
-
-@dataclass(frozen=True, slots=True)
-class System:
-    """An embedded system whose settings can be printed."""
-
-    title: str
-    form: Form
-    packets: Way | None
-    heap: Way | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +32,15 @@ def add_terms(terms: Iterable[str | int], known: Values) -> int:
     return sum(known[one] if isinstance(one, str) else one for one in terms)
 
 
-def _way(table: Facts | None) -> Way | None:
-    if table is None:
-        return None
-    heap = SYSTEM_HEAPS.get(table.get("heap", ""), {})
-    rows = (row | {"value": heap.get(row["value"], row["value"])} for row in table["assumptions"])
-    return Way(tuple(Assumption(**row) for row in rows), table)
+def standard_assumptions(facts: Facts) -> tuple[Assumption, ...]:
+    """What is assumed of a system by itself; a value may be a fact of its heap, by its name."""
+    heap = SYSTEM_HEAPS.get(facts.get("heap", ""), {})
+    rows = (row | {"value": heap.get(row["value"], row["value"])} for row in facts["assumptions"])
+    return tuple(Assumption(**row) for row in rows)
 
 
-def _systems(path: Path) -> dict[str, System]:
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    return {
-        name: System(
-            table["title"],
-            Form(table["form"]),
-            packets=_way(table.get("packets")),
-            heap=_way(table.get("heap")),
-        )
-        for name, table in tables.items()
-    }
-
-
-SYSTEMS: Mapping[str, System] = MappingProxyType(_systems(Path(__file__).with_name("facts.toml")))
+# Of each system its title, the form of its settings, and how they follow from captures of
+# `packets` or from recordings of a `heap`.
+SYSTEMS: Mapping[str, Facts] = MappingProxyType(
+    tomllib.loads(Path(__file__).with_name("facts.toml").read_text(encoding="utf-8"))
+)

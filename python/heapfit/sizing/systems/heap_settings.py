@@ -20,7 +20,13 @@ from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
-from heapfit.sizing.systems.facts import SizedSettings, Values, Way, add_terms
+from heapfit.sizing.systems.facts import (
+    Facts,
+    SizedSettings,
+    Values,
+    add_terms,
+    standard_assumptions,
+)
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import profile_events
@@ -28,11 +34,11 @@ from heapfit.trace.stored import Trace
 
 
 def size_from_heap(
-    way: Way, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
+    facts: Facts, workload: Workload, options: SettingsOptions, known: Values, progress: Progress
 ) -> SizedSettings:
     """The setting of a system's heap behind those of pools with names, or such pools alone."""
     traces = [one.trace for one in workload.recordings]
-    facts, objects = way.facts, way.facts.get("objects", {})
+    objects = facts.get("objects", {})
     if objects and not options.named:
         name = next(iter(objects))
         raise HeapfitError(f"assume: pools of objects need their sizes, such as 160={name}")
@@ -40,7 +46,7 @@ def size_from_heap(
     settings = [setting for setting, _ in pools]
     if objects:
         return SizedSettings(tuple(settings), sum(size * one.value for one, size in pools))
-    made = _make_heap(way, known)
+    made = _make_heap(facts, known)
     heap, answer = size_heap(made, workload.loaded, options.named, progress)
     beside = facts.get("beside_pools") if pools else None
     if beside:
@@ -57,11 +63,11 @@ def size_from_heap(
     )
 
 
-def _make_heap(way: Way, known: Values) -> Heap:
+def _make_heap(facts: Facts, known: Values) -> Heap:
     """The system's heap; its headers grow with its size where nothing else is assumed of them."""
-    facts, floors = way.facts, way.facts.get("floors", {})
+    floors = facts.get("floors", {})
     alignment = max(floors.get("alignment", 0), known.get("alignment", 4))
-    own = {one.name: one.value for one in way.assumptions}
+    own = {one.name: one.value for one in standard_assumptions(facts)}
     is_changed = any(known[name] != own[name] for name in own.keys() - {"alignment"})
     changed = {
         fact: max(floors.get(fact, 0), add_terms(terms, known))
