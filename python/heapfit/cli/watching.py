@@ -62,9 +62,11 @@ def _describe(seconds: int, now: LiveFigures) -> str:
     '3 s: 5,000 B in 4 blocks, +70 B; largest hole 6,000 in a footprint of 65,536 B; lost 0'
     """
     within = "in a footprint of" if now.is_unbounded else "of"
-    hole = f"largest hole {now.largest_hole:,} {within}"
-    if now.largest_hole is None:
-        hole = "out of memory in"
+    hole = (
+        "out of memory in"
+        if now.largest_hole is None
+        else f"largest hole {now.largest_hole:,} {within}"
+    )
     return (
         f"{seconds:,} s: {now.live.size:,} B in {now.live.count:,} blocks, {now.growth:+,} B; "
         f"{hole} {now.room:,} B; lost {now.lost:,}"

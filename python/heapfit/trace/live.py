@@ -84,9 +84,10 @@ class LiveHeap:
             self._serves = self._serves and self._replay.feed(events)
         blocks, live = self._replay.blocks(), recording.live
         growth, self._before = live.size - self._before, live.size
-        if self.region is None:
-            room, hole = self._replay.footprint, blocks.largest_hole
-        else:
-            room, hole = self.region, blocks.largest_free
+        room, hole = (
+            (self._replay.footprint, blocks.largest_hole)
+            if self.region is None
+            else (self.region, blocks.largest_free)
+        )
         found = hole if self._serves else None
         return LiveFigures(live, growth, room, found, self.region is None, recording.lost)
