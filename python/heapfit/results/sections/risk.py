@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from heapfit.results.chart import ACCENT, OTHERS, Chart, Trace, points, row_axis
+from heapfit.results.chart import ACCENT, OTHERS, Chart, Layout, Trace, points, row_axis
 from heapfit.results.number_text import count
 from heapfit.results.parts import Section
 
@@ -62,13 +62,7 @@ def risk_section(groups: Mapping[str, Needs], region: int | None, caption: str) 
             if region is None
             else [{"x0": region, "line": line, "label": {"text": f"<b>{count(region)} B</b> set"}}],
             "annotations": [
-                {
-                    "place": 0.01,
-                    "y": row - 0.28,
-                    "xanchor": "left",
-                    "text": f"{name}: {_count_served(needs, region)}",
-                    "bgcolor": "veil",
-                }
+                _name_group(row, f"{name}: {_count_served(needs, region)}")
                 for row, (name, needs) in enumerate(shown.items())
             ],
         },
@@ -76,6 +70,10 @@ def risk_section(groups: Mapping[str, Needs], region: int | None, caption: str) 
         caption=f"{caption}{more}",
     )
     return Section("risk", "Will it hold?", [chart])
+
+
+def _name_group(row: int, text: str) -> Layout:
+    return {"place": 0.01, "y": row - 0.28, "xanchor": "left", "text": text, "bgcolor": "veil"}
 
 
 def _count_served(needs: Needs, region: int | None) -> str:
