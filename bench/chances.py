@@ -47,7 +47,7 @@ from heapfit.simulation.sizes import UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.families import families_for, load_of
-from heapfit.sizing.from_traffic import Aim, FamilySearch
+from heapfit.sizing.from_traffic import Aim, size_family
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import least_count, run_out
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -368,12 +368,19 @@ def judge_memory(random: Random) -> bool:
     (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
     aim = Aim(0.99, seed=int(random.integers(2**31)))
     with ThreadPoolExecutor(1) as executor:
-        search = FamilySearch(TRAFFIC, family, aim, executor)
-        exact = search.least(aim.admission).memory
-        search.is_exact = False
-        found = search.least(aim.admission)
-    assert exact is not None
-    return found.lowest <= exact <= found.highest
+        exact, found = (
+            size_family(
+                TRAFFIC,
+                family,
+                aim,
+                executor=executor,
+                admissions=[aim.admission],
+                is_exact=is_exact,
+            )[0]
+            for is_exact in (True, False)
+        )
+    assert exact.memory is not None
+    return found.lowest <= exact.memory <= found.highest
 
 
 # ---- estimates, which are printed without a bound

@@ -34,7 +34,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
 from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import added_texts, heap_texts, readme_text
+from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
 from heapfit.importers import import_file
 from heapfit.outputs.ours import allow_replacing
 from heapfit.plan.plan import Plan, Pool
@@ -570,6 +570,13 @@ def test_comments_hold_printable_ascii_that_ends_no_comment() -> None:
         assert re.fullmatch(r"[ -~]{1,80}", printable(name))
         assert not set(printable(name)) & set("/\\?*`<>|&$\"'#{}")
     assert printable("lwIP echo, run 2 (32 bit)") == "lwIP echo, run 2 (32 bit)"
+
+
+def test_a_template_takes_no_text_that_was_not_checked() -> None:
+    template = _environment().from_string("{{ name }}")
+    assert template.render(name=Text("checked")) == "checked"
+    with pytest.raises(TypeError, match="was given str"):
+        template.render(name="unchecked")
 
 
 def test_a_prefix_becomes_a_name_as_it_is() -> None:

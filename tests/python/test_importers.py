@@ -230,7 +230,7 @@ def pack_by_arrow(codec):
 PACKERS = {
     "gzip": gzip.compress,
     "bzip2": bz2.compress,
-    "xz": lzma.compress,
+    "xz": lambda content: lzma.compress(content, preset=0),
     "zstd": pack_by_arrow("zstd"),
     "lz4": pack_by_arrow("lz4"),
 }

@@ -53,7 +53,6 @@ from heapfit.plan.quantities import format_share
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.html import write
-from heapfit.results.live_blocks import live_blocks
 from heapfit.results.matrix import comparison_page
 from heapfit.results.number_text import printable
 from heapfit.results.packed_map import pack_map
@@ -68,6 +67,7 @@ from heapfit.results.sections.size_charts import (
     place_labels,
     size_chart,
 )
+from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -341,13 +341,13 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
     fitted = fit([make(tmp_path / "made.heap")], tmp_path / "out")
     for row in fitted.comparison.rows:
         pools = [(pool.size, pool.is_exact) for pool in row.plan.pools]
-        charted = live_blocks(fitted.trace.events(), row.plan, 10)
-        assert [live.pool for live in charted] == list(row.plan.pools)
         if pools:
+            charted = live_blocks(fitted.trace.events(), row.plan, 10)
             peaks = _engine.pool_peaks(
                 fitted.trace.events(), pools, row.alignment, row.plan.allocator
             )
-            assert [live.peak for live in charted] == list(peaks.counts)
+            assert [pool for pool, *_ in charted] == list(row.plan.pools)
+            assert [max(highest) for *_, highest in charted] == list(peaks.counts)
 
 
 def test_labels_of_special_sizes_do_not_overlap():

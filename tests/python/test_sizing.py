@@ -19,7 +19,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import ignore_progress
 from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
-from heapfit.simulation.closed_form import unit_classes
+from heapfit.simulation.closed_form import exact_metrics, unit_classes
 from heapfit.simulation.holding import ExponentialHolding, FifoService
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
@@ -31,7 +31,7 @@ from heapfit.sizing.demand import (
     smallest_that_fits,
 )
 from heapfit.sizing.families import families_for, load_of
-from heapfit.sizing.from_traffic import Aim, FamilySearch, curve_aims, size_for
+from heapfit.sizing.from_traffic import Aim, curve_aims, size_family, size_for
 from heapfit.sizing.pool_counts import least_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals
 from heapfit.sizing.pools import PoolOptions, size_pools
@@ -549,12 +549,13 @@ def test_a_size_that_is_seldom_live_has_a_block():
 
 def exact(traffic, admission=0.999, buffer_size=None):
     with ThreadPoolExecutor(1) as executor:
-        searches = [
-            FamilySearch(traffic, family, Aim(), executor)
+        return {
+            family.name: size_family(
+                traffic, family, aim=Aim(), executor=executor, admissions=[admission]
+            )[0]
             for family in families_for(load_of(traffic), buffer_size)
-        ]
-        found = [one.least(admission) for one in searches if one.is_exact]
-    return {one.name: one for one in found}
+            if exact_metrics(traffic, family.make(1))
+        }
 
 
 def test_the_articles_pools_need_what_the_closed_form_say():
@@ -571,7 +572,7 @@ def test_the_articles_pools_need_what_the_closed_form_say():
 def test_one_block_fewer_would_refuse_too_many():
     for one in exact(ARTICLE).values():
         assert one.is_exact
-        assert one.reached >= 0.999
+        assert one.reached.mean >= 0.999
         assert one.lowest == one.highest == one.memory
     fixed = exact(ARTICLE)["fixed_pool"].scheme.plan.scalars["blocks"]
     assert _engine.erlang_b(fixed, 500) <= 0.001 < _engine.erlang_b(fixed - 1, 500)
@@ -594,7 +595,7 @@ def test_simulated_memories_are_told_with_an_interval_that_holds_them():
     for one in found.schemes:
         assert one.lowest <= one.memory <= one.highest
         assert one.is_exact == one.name.startswith(("fixed", "chained"))
-        assert one.reached >= 0.99
+        assert one.reached.mean >= 0.99
     # Runs need at least as much as partitions wherever they lie; here bits cost less than chains.
     units = {
         name: names[f"{name} 64 B"].scheme.plan.scalars["partitions"]
@@ -610,10 +611,11 @@ def test_simulated_memories_are_judged_on_draws_they_were_not_found_on():
     found = size_for(SMALL, Aim(0.9, replications=4)).schemes
     for one in found:
         if one.is_exact:
-            assert one.unseen is None and one.unseen_half_width is None
+            assert one.unseen is None
         else:
-            assert one.unseen != one.reached
-            assert abs(one.unseen - one.reached) < one.unseen_half_width + one.half_width < 0.04
+            reached, unseen = one.reached, one.unseen
+            assert unseen.mean != reached.mean
+            assert abs(unseen.mean - reached.mean) < unseen.half_width + reached.half_width < 0.04
     assert any(one.unseen is not None for one in found)
 
 
@@ -675,7 +677,7 @@ def test_what_is_too_rare_to_simulate_is_told_and_closed_form_still_answer():
     found = size_for(SMALL, Aim(1 - 1e-9, replications=2))
     for one in found.schemes:
         if one.is_exact:
-            assert 1 - one.reached <= 1e-9
+            assert 1 - one.reached.mean <= 1e-9
         else:
             assert one.memory is None
             assert one.why_not == "too rare to simulate: a loss of 1.0e-09"

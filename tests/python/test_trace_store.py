@@ -376,20 +376,20 @@ EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 @pytest.fixture
-def example(tmp_path, monkeypatch):
+def trace_of_the_page(tmp_path, monkeypatch):
     source = tmp_path / "source"
     source.write_text("# name echo\na 0 24\na 1 8\nr 0 40\nf 1\n")
     import_file(source, tmp_path / "trace.parquet", ImportOptions())
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.usefixtures("example")
+@pytest.mark.usefixtures("trace_of_the_page")
 def test_the_pyarrow_example_runs_and_finds_what_was_stored(capsys):
     exec(EXAMPLES[0], {})
     assert capsys.readouterr().out == "echo 2 allocations of 32 bytes\n"
 
 
-@pytest.mark.usefixtures("example")
+@pytest.mark.usefixtures("trace_of_the_page")
 @pytest.mark.parametrize("code", EXAMPLES[1:])
 def test_the_examples_of_pandas_polars_and_duckdb_run(code):
     exec(code, {})

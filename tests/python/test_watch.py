@@ -2,6 +2,7 @@
 """`record --watch`: recordings that are followed while they are made."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -76,30 +77,31 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
     def listen(followed):
         end = time.monotonic() + 5
         while len(seen) < 4 and time.monotonic() < end:
-            seen.add(heap.look(followed).live.events)
+            heap.look(followed)
+            seen.add(followed.live.events)
         yield
         found.append(heap.look(followed))
-        assert heap.look(followed).growth == 0
+        assert heap.look(followed)[0] == 0, "no growth"
+        found.append((followed.live, followed.lost))
         found.append(joined(list(followed.columns())))
         followed.close()
 
     trace = record([str(program)], tmp_path / "t.parquet", listener=listen).trace
-    now, columns = found
+    (_, room, hole), (live, lost), columns = found
     assert len(seen) > 2, "it grew while it was looked at"
     for name, values in joined(list(trace.batches(tuple(columns)))).items():
         assert (values == columns[name]).all(), name
     profile = profile_trace(trace)
-    assert now.live == LiveTotals(
+    assert live == LiveTotals(
         *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max)
     )
-    assert now.lost == 0
+    assert lost == 0
     replay = _engine.Replay(plan.engine(), (1 << 32) - 4096, base_alignment=heap.base)
     replay.feed(trace.events())
-    assert now.room == replay.footprint > profile.u_max
-    assert 0 < now.largest_hole <= now.room - profile.never_freed_bytes
-    whole = SimpleNamespace(look=lambda: [trace.events()], live=now.live, lost=0)
-    refused = LiveHeap(plan, region=8192).look(whole)
-    assert (refused.largest_hole, refused.live) == (None, now.live), "out of memory"
+    assert room == replay.footprint > profile.u_max
+    assert 0 < hole <= room - profile.never_freed_bytes
+    whole = SimpleNamespace(look=lambda: [trace.events()], live=live, lost=0)
+    assert LiveHeap(plan, region=8192).look(whole) == (live.size, 8192, None), "out of memory"
 
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
@@ -168,7 +170,8 @@ def test_a_line_a_second_is_printed_and_the_recording_kept(program, tmp_path):
     lines = [line for line in done.stderr.splitlines() if "largest hole" in line]
     assert done.returncode == 0
     assert lines
-    assert all(line.endswith("lost 0") for line in lines)
+    figures = r"\d+ s: [\d,]+ B in [\d,]+ blocks, [+-][\d,]+ B; largest hole [\d,]+ in a footprint"
+    assert all(re.fullmatch(figures + r" of [\d,]+ B; lost 0", line) for line in lines)
     assert (tmp_path / "t.parquet").is_file()
 
 

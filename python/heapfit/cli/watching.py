@@ -14,7 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.followed import Listener
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
-from heapfit.trace.live import FollowedRecording, LiveFigures, LiveHeap
+from heapfit.trace.live import FollowedRecording, LiveHeap
 
 _INTERVAL = 1.0  # seconds
 _NO_PLAN = Plan(TLSF, {"alignment": 8})  # quick, and no plan is needed to know its holes
@@ -29,8 +29,7 @@ def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
         end, begun = threading.Event(), time.monotonic()
 
         def look() -> None:
-            figures = heap.look(followed)
-            console.note(_describe(round(time.monotonic() - begun), figures))
+            console.note(_describe(round(time.monotonic() - begun), heap, followed))
 
         thread = threading.Thread(target=_repeat, args=(look, end), daemon=True)
         thread.start()
@@ -54,20 +53,14 @@ def _repeat(look: Callable[[], None], end: threading.Event) -> None:
         console.note(f"--watch: {error}; the recording goes on")
 
 
-def _describe(seconds: int, now: LiveFigures) -> str:
-    """The figures as a line.
-
-    >>> from heapfit.trace.live import LiveTotals
-    >>> _describe(3, LiveFigures(LiveTotals(9, 5000, 4, 6000), 70, 65536, 6000, True, 0))
-    '3 s: 5,000 B in 4 blocks, +70 B; largest hole 6,000 in a footprint of 65,536 B; lost 0'
-    """
-    within = "in a footprint of" if now.is_unbounded else "of"
-    hole = (
-        "out of memory in"
-        if now.largest_hole is None
-        else f"largest hole {now.largest_hole:,} {within}"
-    )
+def _describe(seconds: int, heap: LiveHeap, followed: FollowedRecording) -> str:
+    """What is new, as a line of figures."""
+    growth, room, largest_hole = heap.look(followed)
+    hole = "out of memory in"
+    if largest_hole is not None:
+        within = "in a footprint of" if heap.region is None else "of"
+        hole = f"largest hole {largest_hole:,} {within}"
     return (
-        f"{seconds:,} s: {now.live.size:,} B in {now.live.count:,} blocks, {now.growth:+,} B; "
-        f"{hole} {now.room:,} B; lost {now.lost:,}"
+        f"{seconds:,} s: {followed.live.size:,} B in {followed.live.count:,} blocks, "
+        f"{growth:+,} B; {hole} {room:,} B; lost {followed.lost:,}"
     )

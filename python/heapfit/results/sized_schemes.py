@@ -55,7 +55,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column(page="memory, 95 %", shown=_describe_interval),
     Column(
         page="out of memory",
-        shown=lambda sized: None if sized.memory is None else format_share(1 - sized.reached),
+        shown=lambda sized: None if sized.memory is None else format_share(1 - sized.reached.mean),
     ),
     Column(
         "lowest",
@@ -75,17 +75,22 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column(
         "reached",
         "refused",
-        shown=lambda sized: None if sized.memory is None else f"{1 - sized.reached:.2e}",
+        lambda sized: sized.reached.mean,
+        lambda sized: None if sized.memory is None else f"{1 - sized.reached.mean:.2e}",
         page="",
     ),
-    Column("half_width"),
+    Column("half_width", value=lambda sized: sized.reached.half_width),
     Column(
         "unseen",
         "hold-out",
-        shown=lambda sized: None if sized.unseen is None else f"{1 - sized.unseen:.2e}",
+        lambda sized: None if sized.unseen is None else sized.unseen.mean,
+        lambda sized: None if sized.unseen is None else f"{1 - sized.unseen.mean:.2e}",
         page="",
     ),
-    Column("unseen_half_width"),
+    Column(
+        "unseen_half_width",
+        value=lambda sized: None if sized.unseen is None else sized.unseen.half_width,
+    ),
     Column("exact", value=lambda sized: sized.is_exact),
     Column("plan", value=_plan),
     Column("why_not"),

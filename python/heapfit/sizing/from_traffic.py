@@ -10,9 +10,11 @@ of it does.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -26,6 +28,8 @@ from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.families import Family, families_for, load_of
 from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
 from heapfit.trace.tabular import Tabular, arrow_table
+
+Measure: TypeAlias = Callable[..., Estimate]  # of a number, requests and the first replication
 
 STANDARD_REPLICATIONS = 8
 
@@ -57,11 +61,9 @@ class SizedScheme:
     scheme: Scheme | None  # None: no size reaches it, or it is too rare to simulate
     lowest: int  # bytes of memory; the interval, equal where the answer is exact
     highest: int
-    reached: float  # the admission there
-    half_width: float | None  # of `reached`; None where it is exact
+    reached: Estimate  # the admission there
+    unseen: Estimate | None  # on as many draws that it was not found on; None where it is exact
     why_not: str = ""
-    unseen: float | None = None  # the admission on as many draws it was not found on
-    unseen_half_width: float | None = None
 
     @property
     def memory(self) -> int | None:
@@ -71,7 +73,7 @@ class SizedScheme:
     @property
     def is_exact(self) -> bool:
         """True if a closed form gave the admission."""
-        return self.scheme is not None and self.half_width is None
+        return self.scheme is not None and self.unseen is None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -108,18 +110,20 @@ def size_for(
     """Sizes every kind of scheme that suits the traffic."""
     check_admission(aim.admission)
     families = families_for(load_of(traffic), aim.buffer_size)
-    schemes: list[SizedScheme] = []
-    curve: list[SizedScheme] = []
+    admissions = [aim.admission, *(curve_aims(aim.admission) if aim.curve else ())]
+    sized: list[list[SizedScheme]] = []
     with ThreadPoolExecutor(workers) as executor:  # the engine lets other threads run
         for done, family in enumerate(families):
             progress("size", done / len(families))
-            search = FamilySearch(traffic, family, aim, executor)
-            schemes.append(search.least(aim.admission))
-            if aim.curve:
-                curve += [search.least(one) for one in curve_aims(aim.admission)]
+            sized.append(
+                size_family(traffic, family, aim=aim, executor=executor, admissions=admissions)
+            )
     progress("size", 1.0)
-    ranked = sorted(schemes, key=lambda one: (one.memory is None, one.memory or 0, one.name))
-    return TrafficSizing(aim, tuple(ranked), tuple(curve))
+    ranked = sorted(
+        (its[0] for its in sized),
+        key=lambda one: (one.memory is None, one.memory or 0, one.name),
+    )
+    return TrafficSizing(aim, tuple(ranked), tuple(one for its in sized for one in its[1:]))
 
 
 def curve_aims(admission: float) -> list[float]:
@@ -133,74 +137,79 @@ def curve_aims(admission: float) -> list[float]:
     return [round(1 - step, 15) for step in steps if step > refused * 1.01] + [admission]
 
 
-class FamilySearch:
-    """The least memory of one family; each of its schemes is measured once for an effort.
+def size_family(
+    traffic: Traffic,
+    family: Family,
+    *,
+    aim: Aim,
+    executor: Executor,
+    admissions: Sequence[float],
+    is_exact: bool | None = None,
+) -> list[SizedScheme]:
+    """A family's least memory for each admission; each scheme is measured once for an effort.
 
-    `is_exact`: a closed form has the admission, so nothing is simulated.
+    `is_exact`: by a closed form, not by simulation; None: where there is one.
     """
+    if is_exact is None:
+        is_exact = exact_metrics(traffic, family.make(1)) is not None
 
-    def __init__(self, traffic: Traffic, family: Family, aim: Aim, executor: Executor) -> None:
-        self._traffic = traffic
-        self._family = family
-        self._aim = aim
-        self._executor = executor
-        self._measured = cache(self._measure)
-        self.is_exact = exact_metrics(traffic, family.make(1)) is not None
-
-    def least(self, admission: float) -> SizedScheme:
-        """The scheme with the least memory for an admission."""
-        name, make = self._family.name, self._family.make
-        requests = 0 if self.is_exact else _requests(admission)
-        is_rare = 0 < requests * (1 - admission) < _LEAST_REFUSALS
-        number = None if is_rare else self._first(admission, requests)
-        if number is None:
-            rare = f"too rare to simulate: a loss of {1 - admission:.1e}"
-            why = rare if is_rare else "no memory reaches it"
-            return SizedScheme(name, admission, None, 0, 0, 0.0, None, why)
-        scheme, found = make(number), self._measured(number, requests)
-        if self.is_exact:
-            return SizedScheme(
-                name, admission, scheme, scheme.region, scheme.region, found.mean, None
-            )
-        ends = [self._first(admission, requests, end) or number for end in (1, -1)]
-        low, high = (make(end).region for end in ends)
-        unseen = self._simulate(scheme, requests, self._aim.replications)
-        reached = (found.mean, found.half_width, "", unseen.mean, unseen.half_width)
-        return SizedScheme(name, admission, scheme, low, high, *reached)
-
-    def _first(self, admission: float, requests: int, end: int = 0) -> int | None:
-        """The least number whose scheme reaches the admission, by doubling and bisection.
-
-        `end`: that the mean reaches it (0), or the interval's upper (1) or lower (-1) end.
-        """
-
-        def reaches(number: int) -> bool:
-            found = self._measured(number, requests)
-            return found.mean + end * (found.half_width or 0.0) >= admission
-
-        low, high = 0, 1
-        while not reaches(high):
-            if high == self._family.most:
-                return None
-            low, high = high, min(2 * high, self._family.most)
-        while high - low > (max(1, high // _STEPS) if requests else 1):
-            middle = (low + high) // 2
-            low, high = (low, middle) if reaches(middle) else (middle, high)
-        return high
-
-    def _measure(self, number: int, requests: int) -> Estimate:
-        scheme = self._family.make(number)
-        exact = None if requests else exact_metrics(self._traffic, scheme)
-        return Estimate(exact[_METRIC]) if exact else self._simulate(scheme, requests)
-
-    def _simulate(self, scheme: Scheme, requests: int, first: int = 0) -> Estimate:
-        """Simulates a scheme for about `requests` requests, from replication `first` on."""
-        run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=self._aim.seed)
-        numbers = range(first, first + self._aim.replications)
-        tasks = [Task(self._traffic, scheme, run, number) for number in numbers]
-        seen = [one for some in self._executor.map(replicate, tasks) for one in some]
+    @cache
+    def measure(number: int, requests: int, replication: int = 0) -> Estimate:
+        scheme = family.make(number)
+        exact = None if requests else exact_metrics(traffic, scheme)
+        if exact:
+            return Estimate(exact[_METRIC])
+        run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=aim.seed)
+        numbers = range(replication, replication + aim.replications)
+        tasks = [Task(traffic, scheme, run, one) for one in numbers]
+        seen = [one for some in executor.map(replicate, tasks) for one in some]
         found = estimate_metric(seen, _METRIC, CONFIDENCE_PERCENT / 100) or Estimate(0.0)
         return Estimate(found.mean, found.half_width or 0.0)
+
+    return [
+        _find_least(family, one, measure, 0 if is_exact else _requests(one), aim.replications)
+        for one in admissions
+    ]
+
+
+def _find_least(
+    family: Family, admission: float, measure: Measure, requests: int, replications: int
+) -> SizedScheme:
+    """The scheme with the least memory for an admission; by a closed form for 0 requests."""
+    first = partial(_find_first, admission, family.most, measure, requests)
+    is_rare = 0 < requests * (1 - admission) < _LEAST_REFUSALS
+    number = None if is_rare else first()
+    if number is None:
+        rare = f"too rare to simulate: a loss of {1 - admission:.1e}"
+        why = rare if is_rare else "no memory reaches it"
+        return SizedScheme(family.name, admission, None, 0, 0, Estimate(0.0), None, why)
+    low, high = (family.make(first(end) or number).region for end in (1, -1))
+    found = measure(number, requests)
+    unseen = measure(number, requests, replications) if requests else None
+    return SizedScheme(family.name, admission, family.make(number), low, high, found, unseen)
+
+
+def _find_first(
+    admission: float, most: int, measure: Measure, requests: int, end: int = 0
+) -> int | None:
+    """The least number whose scheme reaches the admission, by doubling and bisection.
+
+    `end`: that the mean reaches it (0), or the interval's upper (1) or lower (-1) end.
+    """
+
+    def reaches(number: int) -> bool:
+        found = measure(number, requests)
+        return found.mean + end * (found.half_width or 0.0) >= admission
+
+    low, high = 0, 1
+    while not reaches(high):
+        if high == most:
+            return None
+        low, high = high, min(2 * high, most)
+    while high - low > (max(1, high // _STEPS) if requests else 1):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
 
 
 def _requests(admission: float) -> int:

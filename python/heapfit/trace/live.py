@@ -45,18 +45,6 @@ class FollowedRecording(Protocol):
         """Ends the looking."""
 
 
-@dataclass(frozen=True, slots=True)
-class LiveFigures:
-    """What a recording comes to so far. Sizes in bytes."""
-
-    live: LiveTotals
-    growth: int  # of the live bytes since the last figures
-    room: int  # of the heap: its region, or the footprint of one that is unbounded
-    largest_hole: int | None  # within that; None: it is out of memory
-    is_unbounded: bool
-    lost: int  # events that are known to be missing
-
-
 class LiveHeap:
     """A heap that does what a growing recording asks, in a region or as large as it gets."""
 
@@ -75,8 +63,12 @@ class LiveHeap:
         region = self.region or _LARGEST_REGION
         self._replay = _engine.Replay(self.plan.engine(), region, self.base, metered=False)
 
-    def look(self, recording: FollowedRecording) -> LiveFigures:
-        """Does what is new in the recording; growth counts from the last call."""
+    def look(self, recording: FollowedRecording) -> tuple[int, int, int | None]:
+        """Does what is new in the recording; growth counts from the last call.
+
+        Bytes: the growth of what is live; the room of the heap, which is its region, or the
+        footprint of one that is unbounded; the largest hole within, None if it is out of memory.
+        """
         self.recording = recording
         for events in recording.look():
             if recording.live.events == len(events):  # those that a program begins with
@@ -84,10 +76,7 @@ class LiveHeap:
             self._serves = self._serves and self._replay.feed(events)
         blocks, live = self._replay.blocks(), recording.live
         growth, self._before = live.size - self._before, live.size
-        room, hole = (
-            (self._replay.footprint, blocks.largest_hole)
-            if self.region is None
-            else (self.region, blocks.largest_free)
-        )
-        found = hole if self._serves else None
-        return LiveFigures(live, growth, room, found, self.region is None, recording.lost)
+        room, hole = self.region, blocks.largest_free
+        if room is None:
+            room, hole = self._replay.footprint, blocks.largest_hole
+        return growth, room, hole if self._serves else None

@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from heapfit import _engine
 from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.packed_map import site_label
 from heapfit.results.parts import Column, Fold, Heading, Line, Part, Piece, Section, Strip, Table
+from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 
 _MOST_HOLDERS = 12
@@ -130,29 +128,31 @@ def find_holders(
     shown: LoadedTrace, peak: int, names: Mapping[int, str] | None = None
 ) -> tuple[Holder, ...]:
     """The holders of the bytes live after event `peak`: call sites if known, else sizes."""
-    lifetimes = _engine.Lifetimes(shown.events)
-    is_live = (lifetimes.starts <= peak) & (lifetimes.ends > peak)
-    sizes = lifetimes.sizes[is_live]
+    blocks = blocks_of(shown)
+    is_live = blocks.are_live_at(peak)
+    sizes = blocks.sizes[is_live].tolist()
     if len(shown.sites) == 0:
-        return _group_by_size(sizes, _MOST_HOLDERS)
-    sites = shown.sites[lifetimes.starts[is_live].astype(np.int64)]
-    known = names or {}
-    labels = {site: site_label(site, known) for site in np.unique(sites).tolist()}
-    found: list[Holder] = []
-    for name in sorted(set(labels.values())):  # two sites may be one line of one function
-        its = [site for site, label in labels.items() if label == name]
-        own = sizes[np.isin(sites, its)]
-        parts = tuple(piece for piece, _ in _group_by_size(own, _MOST_SIZES))
-        found.append((Piece(name, int(own.sum()), parts=parts), len(own)))
+        return _group_by_size(Counter(sizes), _MOST_HOLDERS)
+    sites = shown.sites[blocks.starts[is_live]].tolist()
+    held: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for (site, asked), number in Counter(zip(sites, sizes, strict=True)).items():
+        held[site_label(site, names or {})][asked] += number
+    found = [
+        (
+            Piece(
+                name,
+                sum(its.elements()),
+                parts=tuple(piece for piece, _ in _group_by_size(its, _MOST_SIZES)),
+            ),
+            its.total(),
+        )
+        for name, its in held.items()
+    ]
     return _select_largest(found, _MOST_HOLDERS)
 
 
-def _group_by_size(sizes: NDArray[np.uint64], most: int) -> tuple[Holder, ...]:
-    values, counts = np.unique(sizes, return_counts=True)
-    found = [
-        (Piece(size(value), value * blocks), blocks)
-        for value, blocks in zip(values.tolist(), counts.tolist(), strict=True)
-    ]
+def _group_by_size(held: Counter[int], most: int) -> tuple[Holder, ...]:
+    found = [(Piece(size(asked), asked * blocks), blocks) for asked, blocks in held.items()]
     return _select_largest(found, most)
 
 

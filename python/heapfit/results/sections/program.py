@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
 from heapfit.plan.plan import Plan
-from heapfit.results.live_blocks import live_blocks
+from heapfit.results.chart import Extremes
 from heapfit.results.number_text import count, marked, percent, size, term
 from heapfit.results.parts import (
     Column,
@@ -29,6 +29,7 @@ from heapfit.results.sections.size_charts import (
     live_blocks_chart,
     size_chart,
 )
+from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
@@ -73,10 +74,10 @@ def live_parts(shown: LoadedTrace, region: int) -> list[Part]:
 
 def pools_section(shown: LoadedTrace, plan: Plan) -> Section | None:
     """The live blocks of each pool of a plan against those that it sets aside; None without any."""
-    pools = live_blocks(shown.events, plan, SMALL_CHART_POINTS)
-    if not pools:
+    if not plan.filled_pools:
         return None
-    largest = sorted(pools, key=lambda live: -live.pool.size * live.pool.count)[:MOST_POOL_CHARTS]
+    pools = live_blocks(shown.events, plan, SMALL_CHART_POINTS)
+    largest = sorted(pools, key=lambda live: -live[0].size * live[0].count)[:MOST_POOL_CHARTS]
     words = marked(
         "Blue: {}, the requests live at once, from the lowest to the highest within each step. "
         "Dashed: {}, the blocks the plan reserves. Requests above the dashed line are served by "
@@ -93,8 +94,8 @@ def pools_section(shown: LoadedTrace, plan: Plan) -> Section | None:
             )
         )
     charts = [
-        live_blocks_chart(live, number, shown.profile.events)
-        for number, live in enumerate(sorted(largest, key=lambda live: live.pool.size))
+        live_blocks_chart(pool, Extremes(*steps), number=number, events=shown.profile.events)
+        for number, (pool, *steps) in enumerate(sorted(largest, key=lambda live: live[0].size))
     ]
     parts.append(Grid([Group("", [chart]) for chart in charts]))
     return Section("pools", "Live blocks of each pool", parts, "Live blocks")

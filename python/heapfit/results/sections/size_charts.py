@@ -7,8 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from heapfit.results.chart import ACCENT, Chart, Layout, Trace, band, event_axis, level
-from heapfit.results.live_blocks import LiveBlocks
+from heapfit.plan.plan import Pool
+from heapfit.results.chart import ACCENT, Chart, Extremes, Layout, Trace, band, event_axis, level
 from heapfit.results.number_text import count, marked, percent, size
 from heapfit.trace.profile import Profile
 
@@ -197,17 +197,17 @@ def _label(x: float, y: float, text: str, anchor: str) -> Layout:
     }
 
 
-def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
+def live_blocks_chart(pool: Pool, series: Extremes, *, number: int, events: int) -> Chart:
     """The live blocks P_i(t) of one pool, with its N_i as a dashed line."""
-    series = live.blocks
-    highest = max([live.pool.count, live.peak])
+    peak = max(series.highest, default=0)
+    highest = max(pool.count, peak)
     ticks = {"dtick": 1} if highest <= 3 else {"nticks": 4}
     return Chart(
         identity=f"chart-pool-{number}",
-        meaning=f"Live blocks of the pool of {count(live.pool.size)} bytes over the events.",
+        meaning=f"Live blocks of the pool of {count(pool.size)} bytes over the events.",
         data=[
             *band("live blocks", series, ACCENT, "var(--accent-fill)"),
-            level("reserved", series.events, live.pool.count, color="var(--other-1)", dash="dash"),
+            level("reserved", series.events, pool.count, color="var(--other-1)", dash="dash"),
         ],
         layout={
             "showlegend": False,
@@ -217,8 +217,8 @@ def live_blocks_chart(live: LiveBlocks, number: int, events: int) -> Chart:
         height=150,
         caption=marked(
             "<b>{}</b> {}",
-            size(live.pool.size) if live.pool.is_exact else f"up to {size(live.pool.size)}",
-            f"{count(live.pool.count)} reserved, at most {count(live.peak)} live",
+            size(pool.size) if pool.is_exact else f"up to {size(pool.size)}",
+            f"{count(pool.count)} reserved, at most {count(peak)} live",
         ),
     )
 
