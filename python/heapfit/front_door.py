@@ -9,8 +9,8 @@ of it that is done.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -124,8 +124,7 @@ def find_bounds(
     """
     require_alignment(alignment)
     with _open_source(source, importing, progress) as trace:
-        loaded = load_trace(trace, alignment, progress)
-        return trace_bounds.find_bounds(loaded, progress=progress)
+        return trace_bounds.find_bounds(load_trace(trace, alignment, progress), progress=progress)
 
 
 def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
@@ -259,7 +258,9 @@ def size_pools(
     Chosen by replaying pools that help each other out, judged on draws they were not chosen on. A
     capture needs `importing` with a queue: it has the times of packets, not how long they stay.
     """
-    with _open_sizing_source(source, importing, progress) as trace:
+    with _open_source(source, importing, progress) as trace:
+        if not isinstance(source, Trace):
+            require_queue(Path(source), trace, None if importing is None else importing.queue)
         return pools.size_pools(trace, admission, options, progress)
 
 
@@ -319,22 +320,10 @@ def _plan_file(plan: PlanFile | Path | str, *, takes_memories: bool = False) -> 
     return plan
 
 
-@contextmanager
 def _open_source(
     source: Source, importing: ImportOptions | None, progress: Progress
-) -> Iterator[Trace]:
+) -> AbstractContextManager[Trace]:
     one, *others = sources_of(source)
     if others:
         raise HeapfitError(f"{1 + len(others)} recordings are given (give one)")
-    with open_trace(one, importing, progress) as trace:
-        yield trace
-
-
-@contextmanager
-def _open_sizing_source(
-    source: Source, importing: ImportOptions | None, progress: Progress
-) -> Iterator[Trace]:
-    with _open_source(source, importing, progress) as trace:
-        if not isinstance(source, Trace):
-            require_queue(Path(source), trace, None if importing is None else importing.queue)
-        yield trace
+    return open_trace(one, importing, progress)

@@ -274,7 +274,7 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert placing.plan_file == load_plan(plan, takes_memories=True)
     page = unescape((tmp_path / "page.html").read_text())
     read = page.replace("\N{NO-BREAK SPACE}", " ")
-    assert [one.name for one in placing.rules if one.name not in read] == []
+    assert [name for name, _ in placing.rules if name not in read] == []
     prose = re.sub(r"<(script|style|pre|code)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
     assert re.findall(r"\d (?:%|[KM]iB|B|bytes)(?!\w)", prose) == []  # would break over two lines
     record = json.loads(re.search(r'id="map-data">(.*?)</script>', page, re.DOTALL)[1])

@@ -19,7 +19,7 @@ from heapfit.design.budgets.greedy_budgets import (
     classes_with_most,
     plan_from_budgets,
 )
-from heapfit.design.budgets.live_points import LivePoints, live_points
+from heapfit.design.budgets.live_points import Ints, live_points
 from heapfit.design.budgets.priced import price_budgets
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.design.pools.static_pools import ALLOCATOR, block_sizes, worst_case_plan
@@ -245,10 +245,10 @@ def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None
 REQUESTED = [528, 1040, 1984, 2952]
 
 
-def needed(points: LivePoints, counts: list[int], price: float) -> float:
+def needed(live: Ints, blocks: Ints, counts: list[int], price: float) -> float:
     """The guess at R that priced budgets minimise."""
     sizes = np.array(REQUESTED)
-    shared = points.live - np.minimum(points.blocks, counts) @ sizes
+    shared = live - np.minimum(blocks, counts) @ sizes
     return float(sizes @ np.array(counts) + (1 + price) * shared.max())
 
 
@@ -267,29 +267,29 @@ def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
     trace = load_lines(
         tmp_path / "t.heap", ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
     ).trace
-    points = live_points(trace.events(), [16, 40, 104], 8, 100)
-    assert points.live.tolist() == [144, 120]
-    assert points.blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
-    assert [seen.tolist() for seen in points.hits] == [[1], [1, 2], [1]]
+    live, blocks, hits = live_points(trace.events(), [16, 40, 104], 8, 100)
+    assert live.tolist() == [144, 120]
+    assert blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
+    assert [seen.tolist() for seen in hits] == [[1], [1, 2], [1]]
 
 
 def test_of_many_moments_the_fullest_of_each_stretch_stay(tmp_path: Path) -> None:
     loaded = load_trace(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
-    every = live_points(loaded.events, REQUESTED, 8, 10**6)
-    few = live_points(loaded.events, REQUESTED, 8, 50)
-    assert len(few.live) == 50 < len(every.live)
-    assert few.live.max() == every.live.max()
+    every, _, _ = live_points(loaded.events, REQUESTED, 8, 10**6)
+    few, _, _ = live_points(loaded.events, REQUESTED, 8, 50)
+    assert len(few) == 50 < len(every)
+    assert few.max() == every.max()
 
 
 def test_priced_budgets_are_as_good_as_the_best_of_all(tmp_path: Path) -> None:
     loaded = load_trace(open_any(table2(tmp_path / "t.heap", 400), ImportOptions(), tmp_path))
-    points = live_points(loaded.events, REQUESTED, 8, 10**6)
+    live, blocks, _ = live_points(loaded.events, REQUESTED, 8, 10**6)
     best = min(
-        needed(points, list(counts), 0.1)
+        needed(live, blocks, list(counts), 0.1)
         for counts in itertools.product(*(range(11) for _ in REQUESTED))
     )
-    found = price_budgets(points, REQUESTED, 0.1)
-    assert needed(points, found, 0.1) <= 1.01 * best  # rounded
+    found = price_budgets(live, blocks, REQUESTED, 0.1)
+    assert needed(live, blocks, found, 0.1) <= 1.01 * best  # rounded
 
 
 def test_starts_are_the_same_again_and_fit_the_trace(tmp_path: Path) -> None:

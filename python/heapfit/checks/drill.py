@@ -70,7 +70,7 @@ class Drill:
     @property
     def failed(self) -> tuple[HostRun, ...]:
         """The runs that crashed or hung."""
-        return tuple(one for one in self.runs if one.has_crashed or one.status is None)
+        return tuple(one for one in self.runs if one.status is None or one.status < 0)
 
     @property
     def holds(self) -> bool:

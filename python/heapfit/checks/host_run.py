@@ -72,11 +72,6 @@ class HostRun:
         """True if the program ended with status 0 and never ran out of memory."""
         return self.status == 0 and self.refused == 0
 
-    @property
-    def has_crashed(self) -> bool:
-        """True if a signal ended the program."""
-        return self.status is not None and self.status < 0
-
 
 @dataclass(frozen=True, slots=True)
 class PlannedProgram:

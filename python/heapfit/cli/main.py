@@ -228,7 +228,6 @@ def _run_command(name: str, words: Sequence[str]) -> int:
     command: object = read_command(
         declared, list_options(declared), [one for one in typed if one[0].field], rest
     )
-    has_output = any(one.is_output for one in list_options(declared))
     with ours.allow_replacing(_FORCE in switches), ours.mark_outputs_of(name) as replaced:
         for path in _outputs_of(command):
             if path.is_symlink() or path.is_file():
@@ -239,7 +238,8 @@ def _run_command(name: str, words: Sequence[str]) -> int:
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:
-            for path in replaced if has_output else ():  # else they are scratch files
+            # Without --force there is no output, and they are scratch files.
+            for path in replaced if _FORCE in options_of(declared) else ():
                 console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
     return 0
 

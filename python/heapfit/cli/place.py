@@ -58,9 +58,11 @@ def run(command: PlaceCommand) -> None:
                 opened.enter_context(open_trace(one, progress=progress)) for one in command.sources
             ]
             placing = place_recordings(traces, command.memories, options, progress)
-        names: dict[int, str] = {}
-        for one in placing.demands:
-            names |= site_names(one.loaded, command.programs or [])
+        names = {
+            site: name
+            for one in placing.demands
+            for site, name in site_names(one.loaded, command.programs or []).items()
+        }
         if command.report is not None:
             page = memories_page(
                 placing,

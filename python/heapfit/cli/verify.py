@@ -70,9 +70,9 @@ def _parts(result: Verification) -> list[Part]:
         Column("ending", "ending", value=lambda one: one[2].ending),
     ]
     rounds, last = [*enumerate(result.rounds, 1)], result.rounds[-1]
-    pairs: list[Part] = []
-    if result.pairs is not None:
-        pairs = [Line(""), Group("now", _pair_parts(result.pairs))]
+    pairs: list[Part] = (
+        [] if result.pairs is None else [Line(""), Group("now", _pair_parts(result.pairs))]
+    )
     fields = {
         "settled": result.is_settled,
         "plan": result.plan,

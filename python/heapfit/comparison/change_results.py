@@ -72,8 +72,10 @@ class ChangeTest:
         if worst.holds:
             where = "it holds" if margin >= self.margin else f"{self.margin:g} % margin holds"
             return f"Next build: {where} with {worst.name} and {others}."
-        limit = "which the margin covers"
-        if worst.needed > margin:
-            limit = f"more than the margin of {margin:g} %"
+        limit = (
+            f"more than the margin of {margin:g} %"
+            if worst.needed > margin
+            else "which the margin covers"
+        )
         held = f"{sum(one.holds for one in self.counted)} of {others} hold without it"
         return f"Next build: with {worst.name} it needs {worst.needed_text}, {limit}; {held}."

@@ -363,7 +363,5 @@ def _find_failed_request(
     result, blocks = replay.result(), replay.blocks()
     assert result.failed_event is not None
     assert result.failed_size is not None
-    event = result.failed_event
-    if subject.asked is not None:
-        event = int(subject.asked.asked_at[placed])
+    event = result.failed_event if subject.asked is None else int(subject.asked.asked_at[placed])
     return FailedRequest(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

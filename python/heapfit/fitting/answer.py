@@ -59,13 +59,11 @@ class Answer:
     def describe_peak(self) -> Iterator[str]:
         """The peak that the answer is for."""
         size = self.size
-        if size.peak > size.u_max:
-            yield (
-                f"It is for a peak of {size.peak:,} live bytes; the recorded peak is "
-                f"{size.u_max:,}."
-            )
-        else:
-            yield f"The recorded peak is {size.u_max:,} live bytes."
+        yield (
+            f"It is for a peak of {size.peak:,} live bytes; the recorded peak is {size.u_max:,}."
+            if size.peak > size.u_max
+            else f"The recorded peak is {size.u_max:,} live bytes."
+        )
         if self._is_peak_low:
             yield f"Your --peak of {self.asked_peak:,} B is below it and changes nothing."
 
@@ -87,9 +85,11 @@ class Answer:
     def _set_by_parts(self) -> str:
         """What to set, and the three parts that add up to it, as a clause."""
         size, heap = self.size, self.heap
-        peak = f"your peak of {size.u_max:,}"
-        if size.peak > size.u_max:
-            peak = f"the peak of {size.peak:,} that you expect"
+        peak = (
+            f"the peak of {size.peak:,} that you expect"
+            if size.peak > size.u_max
+            else f"your peak of {size.u_max:,}"
+        )
         needed = size.region_with(0)
         parts = (
             f"{peak}, {needed - size.peak:,} for the allocator, "

@@ -167,10 +167,11 @@ def _compare_candidates(
     """
     making = whole.part("make plans", steps=1)
     with run_beside_body(loaded.threads, lambda: quick_bounds(loaded)) as until_found:
-        if options.allocators:
-            portfolio = configurations_by_name(loaded, options.allocators, options, making)
-        else:
-            portfolio = portfolio_of(loaded, options, making)
+        portfolio = (
+            configurations_by_name(loaded, options.allocators, options, making)
+            if options.allocators
+            else portfolio_of(loaded, options, making)
+        )
         bounds = until_found()
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
     is_of_all = options.whole or not options.is_by_memory or bool(options.allocators)

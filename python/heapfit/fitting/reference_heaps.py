@@ -55,11 +55,6 @@ class ReferenceRow:
         """The region over the peak that it is for."""
         return None if self.size is None else self.size.region / max(self.size.peak, 1)
 
-    @property
-    def is_in_saving(self) -> bool:
-        """True for heaps that many have: the saving is over them where no incumbent is known."""
-        return self.standing in (ReferenceKind.RULE, ReferenceKind.OTHER)
-
 
 def measure_reference_heaps(
     selection: Selection, progress: Progress

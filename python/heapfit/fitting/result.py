@@ -26,7 +26,7 @@ from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths
 from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.reference_heaps import ReferenceRow, measure_reference_heaps
+from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Request
 from heapfit.forecast.horizon import LongerRunTable
@@ -92,7 +92,11 @@ class Fit:
     @property
     def saving(self) -> list[str]:
         """The saving of the fitted heap, in words."""
-        found = {row.title: row.region for row in self.references if row.is_in_saving}
+        found = {
+            row.title: row.region
+            for row in self.references
+            if row.standing in (ReferenceKind.RULE, ReferenceKind.OTHER)  # what many have
+        }
         known = {title: region for title, region in found.items() if region}
         # The others were not replayed on all of a recording of which an excerpt was searched.
         return [*describe_saving(self.answer, self.today, {} if self.excerpt else known)]

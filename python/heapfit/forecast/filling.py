@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from heapfit.forecast.growth import BlockGroup, Family, own_frames
+from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import find_unit
 from heapfit.importers.site_names import is_of_library
@@ -84,7 +84,10 @@ def _describe_rate(kind: RecordingKind) -> str:
 
 def _describe_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> str:
     """The call site, size or thread that holds most; a site and a size that hold the same."""
-    site, size, thread = (_largest(growth, family) for family in ("site", "size", "thread"))
+    site, size, thread = (
+        next((part for part in growth if part.family == family), None)
+        for family in ("site", "size", "thread")
+    )
     if site is None:
         part = size or thread
         if part is None:
@@ -100,10 +103,6 @@ def _describe_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -
     others = len(set(places.values())) - 1
     more = f" and {others} more call site{'s' if others > 1 else ''}" if others else ""
     return f", held by {of_size}blocks of {name}{more}"
-
-
-def _largest(growth: tuple[BlockGroup, ...], family: Family) -> BlockGroup | None:
-    return next((part for part in growth if part.family == family), None)
 
 
 def _format(value: float, unit: str) -> str:

@@ -60,9 +60,7 @@ def find_trend(values: Values) -> Trend:
 def rank_correlation(values: Values) -> float:
     """Spearman's correlation of each value with the next; 0 where either never changes."""
     series = np.asarray(values, np.float64)
-    if len(series) < _FEWEST:
-        return 0.0
-    return _correlation(ranks(series[:-1]), ranks(series[1:]))
+    return 0.0 if len(series) < _FEWEST else _correlation(ranks(series[:-1]), ranks(series[1:]))
 
 
 def find_dependence(values: Values, slope: float = 0.0, biases: int = 1) -> float:

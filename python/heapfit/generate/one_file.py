@@ -54,13 +54,13 @@ def join_sources(texts: Mapping[str, str], wrapper: str, sources: Sequence[str])
     shared = "".join(text for name, text in common.items() if name.startswith("src/"))
     core = "".join([_BEFORE_PLAN, *common.values(), _BEHIND_PLAN, *sections])
     return "".join(
-        [_head(texts[wrapper]), _rename_definitions(core, shared), _undefine_macros(shared), calls]
+        [
+            texts[wrapper].partition("\n#include")[0],
+            _rename_definitions(core, shared),
+            _undefine_macros(shared),
+            calls,
+        ]
     )
-
-
-def _head(wrapper: str) -> str:
-    """The text above the wrapper's first line of code: the licence, and whose heap it is."""
-    return wrapper[: wrapper.index("\n#include")]
 
 
 def _title(source: str) -> str:

@@ -67,10 +67,6 @@ def _columns(head: bytes) -> set[bytes]:
     return {name.strip() for name in re.split(rb"[,;\t]", line)}
 
 
-def _is_csv(head: bytes) -> bool:
-    return {b"op", b"object"} <= _columns(head)
-
-
 def _is_lifetimes(head: bytes) -> bool:
     columns = _columns(head)
     begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
@@ -128,7 +124,7 @@ FORMATS = (
     Format(
         "csv",
         "CSV with a header line naming op, object, size, ...",
-        _is_csv,
+        lambda head: {b"op", b"object"} <= _columns(head),
         read_by(_engine.CsvTrace),
     ),
     Format(

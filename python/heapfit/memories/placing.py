@@ -46,14 +46,6 @@ class CurvePoint:
     by_site: Point | None
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedRule:
-    """What the first memory serves first, in words, and what that takes."""
-
-    name: str
-    point: Point
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Placing(Tabular):
     """What the first of several memories has to be, and which requests go there."""
@@ -77,8 +69,8 @@ class Placing(Tabular):
     needs: tuple[str, ...]  # as they were told
 
     @property
-    def rules(self) -> tuple[PlacedRule, ...]:
-        """The rules to compare: what needs it, the choice, the best of either kind, today's."""
+    def rules(self) -> tuple[tuple[str, Point], ...]:
+        """What the first memory serves first, in words, and what that takes, to be compared."""
         by_size, by_site, is_esp = self.by_size, self.by_site, is_of_esp_idf(self.memories)
         kinds = [
             (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
@@ -93,7 +85,7 @@ class Placing(Tabular):
             ("the same, ESP-IDF's reserve", self.standard if is_esp else None),
             ("what was there when recorded", self.recorded),
         )
-        return tuple(PlacedRule(name, point) for name, point in rows if point is not None)
+        return tuple((name, point) for name, point in rows if point is not None)
 
     @property
     def plan(self) -> MemoriesPlan:

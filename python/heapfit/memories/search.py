@@ -77,9 +77,9 @@ def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> Memorie
     first, *others = memories
     rest = tuple(one.name for one in others if one.has_bytes)
     inwards, outwards = (first.name, *rest), (*rest, first.name)
-    kept: tuple[Memory, ...] = ()
-    if rule.reserve:
-        kept = (replace(first, name=RESERVE, size=rule.reserve),)
+    kept: tuple[Memory, ...] = (
+        (replace(first, name=RESERVE, size=rule.reserve),) if rule.reserve else ()
+    )
     by_size: tuple[tuple[int, Order], ...] = ((_LARGEST, outwards),)
     if rule.up_to:
         by_size = ((rule.up_to, inwards), *by_size)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from heapfit.comparison.heap_map import HeapMap
-from heapfit.memories.placing import CurvePoint, PlacedRule, Placing
+from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import Point
 from heapfit.plan.quantities import format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
@@ -21,21 +21,21 @@ def _percent(share: float | None) -> str | None:
     return None if share is None else format_share(round(share, 4))
 
 
-RULES: tuple[Column[PlacedRule], ...] = (
-    Column("rule", "first memory serves first", lambda row: row.name),
-    Column("size", "bytes", lambda row: row.point.size, told=size),
-    Column("reserve", "reserve", lambda row: row.point.rule.reserve, told=size),
+RULES: tuple[Column[tuple[str, Point]], ...] = (
+    Column("rule", "first memory serves first", lambda row: row[0]),
+    Column("size", "bytes", lambda row: row[1].size, told=size),
+    Column("reserve", "reserve", lambda row: row[1].rule.reserve, told=size),
     Column(
         "share",
         "requests",
-        lambda row: row.point.requests_share,
-        lambda row: _percent(row.point.requests_share),
+        lambda row: row[1].requests_share,
+        lambda row: _percent(row[1].requests_share),
     ),
     Column(
         "byte_share",
         "bytes x life",
-        lambda row: row.point.byte_share,
-        lambda row: _percent(row.point.byte_share),
+        lambda row: row[1].byte_share,
+        lambda row: _percent(row[1].byte_share),
         page="bytes × life",
     ),
 )

@@ -57,6 +57,4 @@ def _share_within(t: float, freedom: int) -> float:
     for k in range(2 + is_odd, freedom + 1, 2):
         total += term
         term *= cosine * cosine * (k - 1) / k
-    if is_odd:
-        return 2 / math.pi * (angle + sine * total)
-    return sine * total
+    return 2 / math.pi * (angle + sine * total) if is_odd else sine * total

@@ -156,9 +156,11 @@ def _describe_frequency(count: float, unit: str) -> str:
     >>> _describe_frequency(12.3, "day"), _describe_frequency(0.02, "recording")
     ('12 times a day', 'with a chance of 2.0 % a recording')
     """
-    if count >= 1:
-        return f"{count:,.0f} times a {unit}"
-    return f"with a chance of {format_share(-math.expm1(-count))} a {unit}"
+    return (
+        f"{count:,.0f} times a {unit}"
+        if count >= 1
+        else f"with a chance of {format_share(-math.expm1(-count))} a {unit}"
+    )
 
 
 def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
@@ -194,9 +196,11 @@ def _comment_lines(form: Form, text: str) -> list[str]:
 
 
 def _line(form: Form, setting: Setting) -> str:
-    if form is Form.KCONFIG:
-        return f"CONFIG_{setting.name}={setting.value}"
-    return f"#define {setting.name} {setting.value}"
+    return (
+        f"CONFIG_{setting.name}={setting.value}"
+        if form is Form.KCONFIG
+        else f"#define {setting.name} {setting.value}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

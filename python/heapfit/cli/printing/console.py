@@ -34,12 +34,7 @@ def note(text: str) -> None:
 
 def fail(text: str) -> None:
     """Prints the one line of a failure."""
-    note(failure_line(text))
-
-
-def failure_line(text: str) -> str:
-    """The line that `fail` prints."""
-    return f"heapfit: {text}"
+    note(f"heapfit: {text}")
 
 
 def print_json(content: Mapping[str, object]) -> None:

@@ -58,9 +58,11 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
 
 def find_code(heap: Heap) -> MeasuredCode | None:
     """The measured code of a heap; None where there is none."""
-    if heap.is_ours:
-        return read_codes().get(code_label(heap.plan))
-    return read_system_codes().get(heap.name)
+    return (
+        read_codes().get(code_label(heap.plan))
+        if heap.is_ours
+        else read_system_codes().get(heap.name)
+    )
 
 
 def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str, NDArray[Any]]:

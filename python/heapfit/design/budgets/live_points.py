@@ -8,7 +8,6 @@ the later one or the one before.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,27 +19,21 @@ from heapfit.trace.operations import is_end
 Ints: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class LivePoints:
-    """The fullest moments of a trace, in their order."""
-
-    live: Ints  # U(t), in bytes
-    blocks: Ints  # P_i(t): a row for each moment, a column for each size
-    hits: tuple[Ints, ...]  # of each size: P_i just after each of its requests
-
-
 def live_points(
     events: _engine.EventArray, sizes: Sequence[int], alignment: int, most: int
-) -> LivePoints:
+) -> tuple[Ints, Ints, list[Ints]]:
     """The fullest moments of a trace, at most `most`, for `sizes` that are whole alignments.
+
+    U(t) in bytes, and P_i(t), a row for each moment with a column for each size; then of each size
+    P_i just after each of its requests.
 
     >>> import tempfile, pathlib
     >>> from heapfit.workloads.synthetic import generate_workload, parse_workload
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec = parse_workload("phase_shift:pairs=3", 1)
     ...     shift = generate_workload(spec, pathlib.Path(folder) / "t.parquet")
-    ...     points = live_points(shift.events(), [448, 512], 8, 100)
-    >>> points.live.tolist(), points.blocks.tolist()
+    ...     live, blocks, _ = live_points(shift.events(), [448, 512], 8, 100)
+    >>> live.tolist(), blocks.tolist()
     ([1536, 1728], [[3, 0], [0, 3]])
     """
     born, dead = _find_changes(events, alignment)
@@ -53,7 +46,7 @@ def live_points(
         columns.append(blocks[kept])
         hits.append(blocks[is_born & ~is_dead])
     blocks = np.stack(columns, axis=1) if columns else np.zeros((len(kept), 0), np.int64)
-    return LivePoints(live[kept], blocks, tuple(hits))
+    return live[kept], blocks, hits
 
 
 def _find_changes(events: _engine.EventArray, alignment: int) -> tuple[Ints, Ints]:

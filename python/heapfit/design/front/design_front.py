@@ -51,9 +51,7 @@ def cost_of_choice(comparison: Comparison, choice: Row) -> str:
         value = comparison.measures[choice.name].figure(measure)
         if value is not None and least and not is_near(value, least):
             more.append(f"{MEASURE_TEXTS[measure]} +{format_share(value / least - 1)}")
-    if not more:
-        return "the least in every measure"
-    return f"above the least: {', '.join(more)}"
+    return f"above the least: {', '.join(more)}" if more else "the least in every measure"
 
 
 def with_choice_first(comparison: Comparison, choice: Row) -> Comparison:

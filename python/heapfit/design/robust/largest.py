@@ -22,7 +22,7 @@ from heapfit.design.robust.jobs import Pair, Replays
 
 def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[int | None]:
     """The largest R_safe of each group of pairs; None where a pair has none."""
-    left = [_sort_by_peak(group, replays) for group in groups]
+    left = [sorted(group, key=lambda pair: (-replays.u_max[pair[1]], pair[1])) for group in groups]
     searched: list[list[Pair]] = [[] for _ in groups]
     many = 1
     while any(left):
@@ -33,10 +33,6 @@ def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[
         left = _select_unproven([pairs[many:] for pairs in left], most, replays)
         many *= 2
     return [_largest_region(now, replays) for now in searched]
-
-
-def _sort_by_peak(group: Sequence[Pair], replays: Replays) -> list[Pair]:
-    return sorted(group, key=lambda pair: (-replays.u_max[pair[1]], pair[1]))
 
 
 def _largest_region(pairs: Sequence[Pair], replays: Replays) -> int | None:

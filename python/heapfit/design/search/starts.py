@@ -52,9 +52,9 @@ def _sizes_with_most_hits(loaded: LoadedTrace) -> list[int]:
     """The sizes whose priced budgets, all together, serve most requests."""
     profile, alignment = loaded.profile, loaded.alignment
     wide = classes_with_most(profile.sizes, profile.sizes * profile.peaks, alignment, _WIDE)
-    points = live_points(loaded.events, wide, alignment, _MOST_POINTS)
-    counts = price_budgets(points, wide, PRICES[-1])
-    hits = [int((seen <= count).sum()) for seen, count in zip(points.hits, counts, strict=True)]
+    live, blocks, after = live_points(loaded.events, wide, alignment, _MOST_POINTS)
+    counts = price_budgets(live, blocks, wide, PRICES[-1])
+    hits = [int((seen <= count).sum()) for seen, count in zip(after, counts, strict=True)]
     order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
     return sorted(wide[i] for i in order[:CLASSES] if hits[i] > 0)
 
@@ -63,6 +63,6 @@ def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:
     exact = _engine.budget_points(loaded.events, sizes, loaded.alignment)
     nodes = _SEARCHED // max(len(sizes) * len(exact.slacks), 1)
     yield list(_engine.search_budgets(exact, nodes).counts)
-    points = live_points(loaded.events, sizes, loaded.alignment, _MOST_POINTS)
+    live, blocks, _ = live_points(loaded.events, sizes, loaded.alignment, _MOST_POINTS)
     for price in PRICES:
-        yield price_budgets(points, sizes, price)
+        yield price_budgets(live, blocks, sizes, price)

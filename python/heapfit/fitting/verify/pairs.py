@@ -57,9 +57,11 @@ class MeasuredPairs:
         if self.survival is None:
             return self.today.sentence()
         now, fitted = self.today.costs
-        verdict = f"{'Keep' if self.is_kept else 'Replace'} {now.name}."
-        if self.today.is_kept:
-            verdict = self.today.sentence()
+        verdict = (
+            self.today.sentence()
+            if self.today.is_kept
+            else f"{'Keep' if self.is_kept else 'Replace'} {now.name}."
+        )
         return f"{verdict} {self.survival.describe(now.name, fitted.name)}"
 
 

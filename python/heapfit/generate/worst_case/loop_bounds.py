@@ -29,7 +29,8 @@ def find_mark(
     found = [
         mark
         for mark in _marks_in(own, marks)
-        if mark.line not in outer and _has_condition_outside(function, own, mark)
+        if mark.line not in outer
+        and any(function.flows[node].jump is not None and not mark.holds(node) for node in own)
     ]
     if not found:
         raise UnboundedError(
@@ -41,10 +42,6 @@ def find_mark(
     if len(times) < len(found) and not found[0].is_of_payload:
         raise UnboundedError(loop.header, f"the mark of a loop of {function.name} has no constant")
     return replace(max(found, key=lambda mark: mark.depth), times=max(times, default=None))
-
-
-def _has_condition_outside(function: Function, nodes: set[int], mark: LoopMark) -> bool:
-    return any(function.flows[node].jump is not None and not mark.holds(node) for node in nodes)
 
 
 def _own_nodes(loop: Loop, loops: Sequence[Loop]) -> set[int]:

@@ -15,7 +15,6 @@ from heapfit.results.parts import (
     HeapMap,
     Line,
     NamedFigure,
-    Part,
     Section,
 )
 from heapfit.trace.stored import TraceInfo
@@ -38,9 +37,11 @@ def in_order(
     `notes` are the import's; a command has its purpose before it. Of two in one place the last is
     taken.
     """
-    reproduce: list[Part] = []
-    for number, (purpose, command) in enumerate(commands, 1):
-        reproduce += [Line(purpose), Copyable(f"command-{number}", [command])]
+    reproduce = [
+        part
+        for number, (purpose, command) in enumerate(commands, 1)
+        for part in (Line(purpose), Copyable(f"command-{number}", [command]))
+    ]
     told = Bullets(notes) if notes else Line("Nothing was skipped, repaired or odd.")
     alike = (
         Section("notes", "Notes from the import", [told], "", "box"),

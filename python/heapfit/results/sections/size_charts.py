@@ -90,10 +90,6 @@ def _panel(
 _Bar: TypeAlias = tuple[int, int, float, int]  # first size, amount, share, last size
 
 
-def _describe_bar(first: int, last: int) -> str:
-    return size(first) if first == last else f"{first:,} to {size(last)}"
-
-
 def _merge_bars(bars: Sequence[_Bar], low: float, width: float) -> list[_Bar]:
     """The bars merged by steps of `width` decades, the first of which begins at `low`."""
     steps: dict[int, list[_Bar]] = {}
@@ -119,7 +115,10 @@ def _bars(bars: Sequence[_Bar], width: float, name: str, axis_and_unit: tuple[st
         "x": places,
         "y": [share for _, _, share, _ in bars],
         "width": [place * width for place in places],
-        "customdata": [[_describe_bar(first, last), amount] for first, amount, _, last in bars],
+        "customdata": [
+            [size(first) if first == last else f"{first:,} to {size(last)}", amount]
+            for first, amount, _, last in bars
+        ],
         "hovertemplate": "%{customdata[0]}: %{customdata[1]:,d} "
         f"{unit} (%{{y:.1%}})<extra></extra>",
     }
