@@ -372,7 +372,7 @@ def judge_memory(random: Random) -> bool:
             size_family(
                 TRAFFIC,
                 family,
-                aim,
+                aim=aim,
                 executor=executor,
                 admissions=[aim.admission],
                 is_exact=is_exact,
