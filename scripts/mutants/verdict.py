@@ -4,6 +4,7 @@
 import csv
 import hashlib
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +34,7 @@ class Verdict:
     by: str = ""
 
 
-class Judge:
+class Judge(ABC):
     """Runs tests on a faulty tree until one fails."""
 
     tree: Tree
@@ -42,13 +43,13 @@ class Judge:
     def __init__(self) -> None:
         self.passing: set[str] = set()  # tests that were seen to end well
 
+    @abstractmethod
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
-        raise NotImplementedError
 
+    @abstractmethod
     def code_of(self, test: str) -> int | None:
         """How a test ends: 0 well, None out of time, INVALID_CODE if it does not compile."""
-        raise NotImplementedError
 
     def first_failure(self, tests: Iterable[str]) -> tuple[str, Verdict]:
         """The first test that does not end well, else "", and the verdict."""
