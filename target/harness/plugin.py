@@ -140,7 +140,7 @@ def plugin_image(
     """Links a plug-in's objects in `folder` with the program that replays, to so large a region."""
     host = (INCLUDE / "host").relative_to(sources.root())
     options = (*_HOST, f"-DREGION_BYTES={region}", f"-DBLOCK_ALIGNMENT={target.alignment}")
-    parts = (host / "face.c", host / "image/entries.c", "target/replay/plugin.c")
+    parts = (host / "face.c", host / "entries.c", "target/replay/plugin.c")
     made = [folder / name for name in ("face.o", "entries.o", "main.o")]
     for source, path in zip(parts, made, strict=True):
         workbench.compile(target.board, target.build, str(source), path, options)

@@ -44,7 +44,7 @@ _CXX_FLAGS = ("-fno-gnu-unique",)  # a binding that would be refused
 # Nothing but code that is code already: bytecode would be compiled as its object wishes.
 _LINKED = ("-nostdlib", "-no-pie", "-fno-use-linker-plugin")
 _IMAGE = (
-    *(*_LINKED, "-static", f"-Wl,-T,{HOST / 'image/constructors.ld'}"),
+    *(*_LINKED, "-static", f"-Wl,-T,{HOST / 'constructors.ld'}"),
     # host/image.c: LOWEST
     *("-Wl,-Ttext-segment=0x60000000", "-Wl,-z,max-page-size=4096", "-Wl,-z,norelro"),
     *("-Wl,--build-id=none", "-Wl,-e,plugin_entries"),
@@ -130,8 +130,8 @@ def host_objects(bits: int, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     sources = sorted(HOST.glob("*.c"))
     compiler = ("gcc", f"-m{bits}", "-std=gnu11", "-O2", "-fno-pie", f"-I{INCLUDE}")
-    run([*compiler, "-c", *sources, HOST / "image/entries.c"], folder)
-    made = [f"{source.stem}.o" for source in sources]
+    run([*compiler, "-c", *sources], folder)
+    made = [f"{source.stem}.o" for source in sources if source.stem != "entries"]
     run(["gcc", f"-m{bits}", *_LINKED, "-r", *made, "-o", "all.o"], folder)
     seen = [f"--keep-global-symbol={name}" for name in ("main", "host_*", "__tsan_*")]
     run(["objcopy", "--wildcard", *seen, "all.o", "host.o"], folder)

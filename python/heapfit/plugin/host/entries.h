@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table by which a plug-in is called. It is linked with the plug-in (image/entries.c), so that
+ * The table by which a plug-in is called. It is linked with the plug-in (entries.c), so that
  * no name of a plug-in's is bound to a name of who calls it.
  */
 #ifndef HOST_ENTRIES_H
