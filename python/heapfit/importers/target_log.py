@@ -97,7 +97,10 @@ def record_emulated(
             words, status, is_interrupted = _run(command, folder, emulation)
         written = [file for file in logs if file.is_file() and file.stat().st_size > 0]
         if not written:
-            raise HeapfitError(f"{emulation.image}: {words} and wrote no frames (does it drain?)")
+            raise HeapfitError(
+                f"{emulation.image}: {words} and wrote no frames (never drained, drained before "
+                "the sink was ready, or given a sink that is not static)"
+            )
         trace = import_frames(written[0], output, progress)
         if log is not None:
             shutil.copyfile(written[0], log)
