@@ -25,7 +25,10 @@ from heapfit.trace.stored import Trace
 def run(command: ImportCommand) -> None:
     if command.line is None and (command.free or command.resize):
         raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
-    own = None if command.line is None else OwnLines(command.line, command.free, command.resize)
+    line, free, resize = map(
+        "\n".join, (command.line or (), command.free or (), command.resize or ())
+    )
+    own = OwnLines(line, free, resize) if command.line else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,
