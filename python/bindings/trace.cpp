@@ -159,7 +159,8 @@ void bind_trace(nb::module_ &module) {
                                         frees_newest ? Equal::newest : Equal::oldest);
             },
             nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
-            "Reads lines as their user describes them, such as \"Freed {address}\"; a text has several, "
+            "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
+            "several, "
             "one a line.");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(

@@ -518,8 +518,8 @@ std::vector<std::string> HeapLogTrace::notes() const {
     if (is_overflowed_ || (said_allocations_ != 0 && said_allocations_ >= said_frees_)) {
         told.push_back("The list is not whole: " +
                        counted(said_allocations_ - said_frees_, "block was", "blocks were") +
-                       " live, and " + std::to_string(listed_) +
-                       " are listed" + (is_overflowed_ ? ", since its records were full." : "."));
+                       " live, and " + std::to_string(listed_) + " are listed" +
+                       (is_overflowed_ ? ", since its records were full." : "."));
     }
     if (!unread_.empty()) {
         std::uint64_t count = 0;

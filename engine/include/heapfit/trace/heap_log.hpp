@@ -77,14 +77,14 @@ class HeapLogTrace {
     std::uint64_t said_allocations_ = 0;                     // by the log's own words
     std::uint64_t said_frees_ = 0;
     bool is_overflowed_ = false;
-    std::uint64_t listed_ = 0; // blocks of the last list
-    std::uint64_t old_ = 0;                     // of a resize whose second line is to come
-    std::optional<NodeTable> table_;            // that is being read
-    bool lists_free_ = false;                   // what is listed next is free
-    bool has_order_ = true;                     // the last table did
-    std::string rest_;                          // behind the last call of a line in pieces
-    bool goes_on_ = false;                      // this piece continues the line before
-    bool is_other_ = false;                     // the line has had no call so far
+    std::uint64_t listed_ = 0;       // blocks of the last list
+    std::uint64_t old_ = 0;          // of a resize whose second line is to come
+    std::optional<NodeTable> table_; // that is being read
+    bool lists_free_ = false;        // what is listed next is free
+    bool has_order_ = true;          // the last table did
+    std::string rest_;               // behind the last call of a line in pieces
+    bool goes_on_ = false;           // this piece continues the line before
+    bool is_other_ = false;          // the line has had no call so far
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

@@ -55,7 +55,8 @@ struct HeapCall {
 // between them, %P one by its name; %G a text in quotes, of which a copy is made; %V a task's name;
 // %E a memory's;
 // %T time in us, %M in ms, %Z in s; %F the rest of a function's name; %X any text up to what
-// follows; %D "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or more.
+// follows; %D "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or
+// more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
@@ -77,8 +78,8 @@ struct LogPattern {
 
 // A line as its user describes it: "Allocated {size} bytes at {address}". Fields are {address},
 // {size} ({size:x} where hexadecimal digits have no 0x), {count} of such sizes, {old} of a resize,
-// {task}, {memory}, {site}, {time:us} ({time:ms}, {time:s}), and {any} for text that differs. In a log whose lines have no
-// {address} a free has {size}, and {old} is the size before.
+// {task}, {memory}, {site}, {time:us} ({time:ms}, {time:s}), and {any} for text that differs. In a
+// log whose lines have no {address} a free has {size}, and {old} is the size before.
 struct OwnLine {
     Op op;
     std::string text;
