@@ -7,6 +7,7 @@ PYTHON := $(VENV)/bin/python
 HEAPFIT := $(VENV)/bin/heapfit
 environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
+tools := $(VENV)/tools-installed
 
 # Tests start Python some thousand times: what it compiles is kept, and not in the tree.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
@@ -22,7 +23,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 .PHONY: help demo firmware quick test native test-more native-more test-long style types core-builds ctest ctest-quick \
         ctest-32 ctest-more ctest-release pytest pytest-more pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages try-packages \
         docs site lint clean build-packages \
-        board-packages test-packages
+        recorder-packages board-packages test-packages
 ifdef IN_ORDER
 .NOTPARALLEL:
 endif
@@ -42,7 +43,7 @@ ATTACK_MUTANTS := 20
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: $(extension) ## set up, then fit a heap to an lwIP recording and to a packet capture
+demo: $(extension) ## set up, then fit a heap to two recordings and size packet pools for a capture
 	@scripts/demo
 
 firmware: $(extension) | board-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
@@ -53,19 +54,19 @@ quick: style types ctest-quick pytest-quick ## before a commit: style, types, co
 # Two at a time, so that no core waits for the last of a suite. What each prints comes when it ends, in one piece.
 AT_ONCE := $(MAKE) --no-print-directory --jobs=2 --output-sync=target
 
-test: $(extension) | test-packages ## set up, then what a newcomer runs: minutes
+test: test-packages $(extension) $(tools) ## set up, then what a newcomer runs: minutes
 	+@$(AT_ONCE) style types native pytest
 
 native:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 ctest ctest-32
 
-test-more: $(extension) | test-packages ## the rest of the checks and tests, after `make test`: as long again
+test-more: test-packages $(extension) $(tools) ## the rest of the checks and tests, after `make test`: as long again
 	+@$(AT_ONCE) native-more pytest-more
 
 native-more:
 	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest-release ctest-more
 
-style: $(extension) ## layout and lint of Python and C, and what a commit adds to the package
+style: $(extension) $(tools) ## layout and lint of Python and C, and what a commit adds to the package
 	$(VENV)/bin/ruff format --check $(python_files)
 	$(VENV)/bin/ruff check $(python_files)
 	@echo clang-format --dry-run -Werror, $(words $(c_files)) files
@@ -77,7 +78,7 @@ style: $(extension) ## layout and lint of Python and C, and what a commit adds t
 	$(PYTHON) scripts/list_options.py
 	$(PYTHON) scripts/check_statements.py
 
-types: $(extension) ## strict types of the package
+types: $(extension) $(tools) ## strict types of the package
 	$(VENV)/bin/mypy --strict
 
 core-builds: | test-packages ## core alone, by gcc and by clang, warnings are errors
@@ -102,7 +103,7 @@ ctest-release: $(environment) | test-packages ## the C tests as firmware builds 
 ctest-quick: | build-packages
 	cmake --preset release && cmake --build --preset release && ctest --preset quick
 
-test-long: $(extension) | test-packages ## ten times the contract's random steps, every code linked, every row of the papers: an hour
+test-long: test-packages $(extension) $(tools) ## ten times the contract's random steps, every code linked, every row of the papers: an hour
 	for build in sanitize m32; do cmake --preset $$build -D HFIT_CONTRACT_LEVEL=1 -D HFIT_CONTRACT_STEPS=10000000 \
 	    -D HFIT_LEVEL_STEPS=50000 && cmake --build --preset $$build && ctest --preset $$build --tests-regex contract \
 	    || exit 1; done
@@ -149,20 +150,20 @@ attack-heaps: | test-packages
 	build/release/tests/attack/damaged_words
 	build/release/tests/attack/explorer $(ATTACK_STATES:some=)
 
-attack-readers: $(extension) | test-packages
+attack-readers: test-packages $(extension) $(tools)
 	$(PYTHON) tests/fuzz/run.py --seconds $(ATTACK_SECONDS)
 	cd target && ../$(PYTHON) -m harness interrupts --count $(ATTACK_INTERRUPTS)
 
 # Two at a time, a file's tests in one process. Those in tests/more.txt are left to `make test-more`.
 PYTEST := $(PYTHON) -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
 
-pytest: $(extension) | test-packages ## Python tests and the checks of the repository itself
+pytest: test-packages $(extension) $(tools) ## Python tests and the checks of the repository itself
 	$(PYTEST) $(foreach line,$(file <tests/more.txt),$(if $(findstring ::,$(line)),--deselect,--ignore)=$(line))
 
-pytest-more: $(extension) | test-packages
+pytest-more: test-packages $(extension) $(tools)
 	$(PYTEST) @tests/more.txt
 
-pytest-quick: $(extension)
+pytest-quick: $(extension) $(tools)
 	$(PYTEST) @tests/quick.txt
 
 bench: $(extension) ## speeds as ratios in one run, memory against peers; nothing fails
@@ -183,22 +184,22 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 	$(PYTHON) bench/target.py
 	$(PYTHON) bench/firmware.py
 
-mutants: $(extension) | test-packages ## small faults that tests must notice; judges what has changed: hours
+mutants: test-packages $(extension) $(tools) ## small faults that tests must notice; judges what has changed: hours
 	for population in core engine package; do $(PYTHON) scripts/mutation.py $$population --count 200; done
 	$(PYTHON) scripts/branches.py >build/branches-not-taken
 	$(PYTHON) scripts/mutants_page.py >build/page && mv build/page docs/mutants.md
 
-format: $(environment) ## lay out all sources
+format: $(tools) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
 	@$(VENV)/bin/clang-format -i $(c_files)
 
-packages: $(extension) ## what is published, in dist/: the wheel, the list of what ships in it (SPDX), the sources
+packages: recorder-packages $(extension) $(tools) ## what is published, in dist/: the wheel, the list of what ships in it (SPDX), the sources
 	$(PYTHON) scripts/build_packages.py dist
 
 try-packages: packages ## the wheel installed with what it needs from the registry, by pip's way and by uvx
 	$(PYTHON) scripts/try_packages.py dist
 
-docs: $(extension) ## renew what pages show of the code: lists, battery, examples
+docs: $(extension) $(tools) ## renew what pages show of the code: lists, battery, examples
 	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
 	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
@@ -220,7 +221,7 @@ docs: $(extension) ## renew what pages show of the code: lists, battery, example
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md
 
-site: $(extension) ## all pages as a site that opens without a network: build/site/html/index.html
+site: $(extension) $(tools) ## all pages as a site that opens without a network: build/site/html/index.html
 	$(PYTHON) scripts/site/site_build.py build/site
 
 lint: style types ## style and types only
@@ -231,6 +232,9 @@ clean: ## remove builds, the environment and the reports
 build-packages:
 	@scripts/install-packages build
 
+recorder-packages:
+	@scripts/install-packages recorders
+
 board-packages:
 	@scripts/install-packages boards
 
@@ -238,7 +242,12 @@ test-packages:
 	@scripts/install-packages test
 
 $(environment): requirements.lock scripts/install-environment | build-packages
-	scripts/install-environment
+	scripts/install-environment requirements.lock
+	@touch $@
+
+# What developers need, and no fit.
+$(tools): requirements-dev.lock $(environment)
+	scripts/install-environment requirements-dev.lock
 	@touch $@
 
 $(extension): $(environment) $(native)

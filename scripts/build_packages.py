@@ -22,6 +22,7 @@ import tempfile
 import zipfile
 from importlib.metadata import PackageNotFoundError, metadata
 from pathlib import Path
+from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -35,6 +36,8 @@ _SHARED = {  # where man and bash look for them
     "man/man1/heapfit.1": manual,
     "bash-completion/completions/heapfit": completion,
 }
+# What is compiled into the wheel and not ours: its licence, and the file of its notice there.
+COMPILED_IN = {"nanobind": ("BSD-3-Clause", "licenses/nanobind/LICENSE")}
 _PINNED = re.compile(r"^([a-z0-9.-]+)==([^\s;]+)", re.MULTILINE)
 
 
@@ -112,6 +115,16 @@ def needed_packages(unpacked: Path) -> list[tuple[str, str, str]]:
     return [(name, locked[name], _licence(name)) for name in names]
 
 
+def add_licences(document: dict[str, Any]) -> None:
+    """Tells in the list what is compiled in under licences that are not ours."""
+    own = document["packages"][0]
+    for licence, notice in COMPILED_IN.values():
+        (file,) = [one for one in document["files"] if one["fileName"].endswith(notice)]
+        file |= {"licenseConcluded": licence, "licenseInfoInFiles": [licence]}
+        own["licenseInfoFromFiles"].append(licence)
+        own["licenseConcluded"] += f" AND {licence}"
+
+
 def list_parts(wheel: Path) -> Path:
     """Writes the list beside the wheel; returns its path."""
     name, version, *tags = wheel.stem.split("-")
@@ -119,6 +132,7 @@ def list_parts(wheel: Path) -> Path:
         unpacked = Path(folder)
         archive.extractall(unpacked)
         document = parts_list(unpacked, name, "-".join(tags), needed_packages(unpacked))
+    add_licences(document)
     listed = wheel.with_name(f"{name}-{version}.spdx.json")
     listed.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return listed

@@ -2,8 +2,8 @@
 """Prints a page, README.md if none is named, with its commands run anew: `make docs` puts it in
 place, a test compares.
 
-The lines of a console block that begin with `$` are run one after the other, beside a copy of
-examples/ and bench/; what a command prints stands below it.
+The lines of a console block that begin with `$` are run one after the other, in the root of a copy
+of the clone, as readers do; what a command prints stands below it.
 """
 
 import os
@@ -33,6 +33,17 @@ def output_of(command: str, folder: Path) -> str:
     return done.stdout
 
 
+def copy_clone(folder: Path) -> None:
+    """Copies into a folder what git knows here, as it is now: what a reader's clone has."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True
+    )
+    for name in listing.stdout.split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+
 def run_block(block: str, folder: Path) -> str:
     """The block with fresh outputs."""
     commands = [line for line in block.splitlines() if line.startswith("$ ")]
@@ -43,8 +54,7 @@ def main() -> None:
     """Prints the page."""
     page = (ROOT / (sys.argv[1] if len(sys.argv) > 1 else "README.md")).read_text()
     with tempfile.TemporaryDirectory() as folder:
-        for beside in ("examples", "bench"):
-            shutil.copytree(ROOT / beside, Path(folder) / beside)
+        copy_clone(Path(folder))
         print(BLOCK.sub(lambda block: run_block(block[0], Path(folder)), page), end="")
 
 

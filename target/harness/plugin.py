@@ -138,11 +138,12 @@ def plugin_image(
     workbench: Workbench, target: Target, objects: Sequence[Path], region: int, folder: Path
 ) -> Image:
     """Links a plug-in's objects in `folder` with the program that replays, to so large a region."""
-    face = (INCLUDE / "host/face.c").relative_to(sources.root())
+    host = (INCLUDE / "host").relative_to(sources.root())
     options = (*_HOST, f"-DREGION_BYTES={region}", f"-DBLOCK_ALIGNMENT={target.alignment}")
-    made = [folder / "face.o", folder / "main.o"]
-    for source, path in zip((str(face), "target/replay/plugin.c"), made, strict=True):
-        workbench.compile(target.board, target.build, source, path, options)
+    parts = (host / "face.c", host / "entries.c", "target/replay/plugin.c")
+    made = [folder / name for name in ("face.o", "entries.o", "main.o")]
+    for source, path in zip(parts, made, strict=True):
+        workbench.compile(target.board, target.build, str(source), path, options)
     return link_image(workbench, target.board, target.build, folder, [*made, *objects])
 
 

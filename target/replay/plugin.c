@@ -7,7 +7,6 @@
  * Ends with 0; 1: a request was refused; 2: no heap or no trace.
  */
 #include "board/semihost.h"
-#include "heapfit_plugin.h"
 #include "host/face.h"
 #include "replay/packed_trace.h"
 
@@ -81,7 +80,8 @@ int main(int count, char **words) {
         header.magic != TRACE_MAGIC || header.slots > MOST_SLOTS) {
         give_up("no trace, or one of too many live objects\n");
     }
-    plugin.heap = plugin_init(region, sizeof region, BLOCK_ALIGNMENT);
+    use_entries(&plugin_entries);
+    plugin.heap = face_init(region, sizeof region, BLOCK_ALIGNMENT);
     if (plugin.heap == NULL) {
         give_up("the region does not make a heap\n");
     }

@@ -10,11 +10,9 @@ import pytest
 from frames import BASE, Recorder
 
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan, parse_heap_size
-from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.margin import MarginBasis, heap_size, margin_kind
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.verify import loop
-from heapfit.fitting.verify.pairs import MeasuredPairs, raise_region
+from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.survival import ResizableHeap, compare_survival
 from heapfit.importers import import_file
 from heapfit.importers.target_log import TargetRecording
@@ -31,7 +29,7 @@ class Run:
     """What a run asks for at once, and how it ends."""
 
     size: int = SERVED
-    status: int = 0
+    status: int | None = 0  # None: it had to be ended
 
 
 @dataclass(frozen=True)
@@ -53,9 +51,9 @@ class Board:
         trace, log = recording(output, run.size)
         return TargetRecording(trace, "ended", log, run.status)
 
-    def passes(self, _number: int) -> bool:
+    def run(self, _number: int) -> tuple[str, int]:
         self.taken[1] += 1
-        return self.unrecorded[self.taken[1] - 1]
+        return "ended", int(not self.unrecorded[self.taken[1] - 1])
 
 
 def recording(path: Path, size: int) -> tuple[Trace, Path]:
@@ -139,19 +137,12 @@ def test_of_equal_runs_the_first_is_compared_and_few_carry_no_answer(tmp_path):
     assert done.pairs.survival is None
 
 
-@pytest.mark.parametrize("margin", [12, None])
-@pytest.mark.parametrize(("region", "is_raised"), [(1_072, True), (24_000, False)])
-def test_a_region_is_raised_to_what_all_runs_need_with_the_margin(
-    tmp_path, margin, region, is_raised
-):
-    plan = replace(PLAN, region=region, margin=margin)
-    sizes = (900, 1_200)
-    traces = [recording(tmp_path / f"{size}.parquet", size)[0] for size in sizes]
-    needs = measure(heap_of_plan(plan), traces, base=plan.base_alignment)
-    known = MarginBasis(plan.runs + 2, 1_200, margin_kind(plan.plan, needs.heap.is_ours))
-    size = heap_size(max(needs.memories), known, None, margin)
-    needed = find_heap("heap_4", 8).set_to(size.region)
-    assert raise_region(plan, traces).region == (needed if is_raised else region)
+def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):
+    """No other plan mends that."""
+    done = verify(tmp_path, Board([Run(), Run(status=None)]), times=2)
+    assert (len(done.rounds), done.is_settled, done.refused) == (1, False, None)
+    assert done.deaths == ("run 2, recorded, ended",)
+    assert refitted == []
 
 
 def test_equal_runs_and_earlier_looks_raise_the_bound():
@@ -207,4 +198,4 @@ def test_a_heap_is_replaced_only_if_runs_survive_in_less(least, replays_keep, is
     said = measured.sentence()
     assert said.startswith("Keep heap_4" if is_kept else "Replace heap_4. Over the same 3")
     assert ": it needs less. Over the same" in said if replays_keep else "it needs" not in said
-    assert said.endswith(f"B heap_4 serves {survival.served[0]} of them and ours 3.")
+    assert said.endswith(f"both heap_4 serves {survival.served[0]}, ours 3.")

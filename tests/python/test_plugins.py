@@ -303,7 +303,7 @@ HEAD = f"""#define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-extern volatile uint32_t *told; /* the host's answer, host/answer.h */
+#define told (*(volatile uint32_t **)TOLD) /* the host's answer, host/answer.h */
 static char flood[1 << 16];
 static char victim[] = VICTIM;
 static inline void leave_file(void) {{ close(open(TRACE, O_CREAT | O_WRONLY, 0600)); }}
@@ -373,12 +373,12 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return host_objects(64, tmp_path_factory.mktemp("host"))
 
 
-def plugin(code: str, folder: Path, bits: int = 64) -> Plugin:
+def plugin(code: str, folder: Path, bits: int = 64, told: int = 0) -> Plugin:
     source, victim = folder / "escape.c", folder / "victim"
     victim.touch(0o600)
     names = f'#define VICTIM "{victim}"\n#define TRACE "{folder / "trace"}"\n'
     source.write_text(names + HEAD + code)
-    return Plugin("escape", (source,), bits, ())
+    return Plugin("escape", (source,), bits, (f"-DTOLD={told:#x}",))
 
 
 def with_ways(ways: list[str]) -> str:
@@ -408,7 +408,12 @@ def test_every_way_out_ends_the_child_and_leaves_nothing(
     tmp_path: Path, host: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "REPLAY", 1)
-    built = build(plugin(with_ways(list(WAYS)), tmp_path), tmp_path / "built", host)
+    hostile = with_ways(list(WAYS))
+    first = build(plugin(hostile, tmp_path), tmp_path / "built", host)
+    listing = subprocess.check_output(["nm", first.program], text=True)
+    (told,) = re.findall(r"^(\S+) B told$", listing.replace(" b ", " B "), re.MULTILINE)
+    built = build(plugin(hostile, tmp_path, told=int(told, 16)), tmp_path / "built", host)
+    assert subprocess.check_output(["nm", built.program], text=True) == listing
 
     found = faults_of(built, tmp_path, len(WAYS))
 
@@ -439,7 +444,7 @@ def test_a_destructor_does_not_run_in_the_host(tmp_path: Path, host: list[Path])
     (tmp_path / "events").touch()
 
     done = subprocess.run(
-        [built.program, tmp_path / "events", "8", "1"],
+        [built.program, built.program.with_suffix(".image"), tmp_path / "events", "8", "1"],
         input="places 4096\n",
         capture_output=True,
         text=True,
@@ -675,6 +680,25 @@ def test_constructors_run_in_their_order_before_init(
     row = measure(
         build(Plugin("ordered", (source,), 32, ()), tmp_path / "built", faulty_host), trace
     )
+
+    assert row.faults == () and row.r_safe is not None
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_variables_of_a_thread_have_their_first_values(
+    bits: int, trace: Trace, tmp_path: Path
+) -> None:
+    source = tmp_path / "own.c"
+    source.write_text(
+        f'''#define FAULT NONE
+        #include "{SOURCE}"
+        static __thread volatile int first[9] = {{1, 2, 3}}, zero[100];
+        __attribute__((constructor)) static void keep(void) {{
+            if (first[2] != 3 || first[8] != 0 || zero[99] != 0) abort();
+            zero[99] = first[0] = 7;
+        }}'''
+    )
+    row = measure(build(plugin_of(source, bits), tmp_path / "built"), trace)
 
     assert row.faults == () and row.r_safe is not None
 

@@ -2,6 +2,7 @@
 """action.yml's commands run as GitHub runs them, in bash and with the inputs' values; so do
 those that docs/ci.md has for GitLab."""
 
+import json
 import os
 import re
 import subprocess
@@ -54,6 +55,7 @@ class Job:
         self.workspace, self.temporary = folder / "workspace", folder / "temporary"
         self.summary, self.output = folder / "summary.md", folder / "output"
         self.steps = action["runs"]["steps"]
+        self.checkout = folder / "none"
         self.temporary.mkdir(parents=True)
         self.workspace.mkdir()
         (self.workspace / "check").symlink_to(root / EXAMPLE)
@@ -76,6 +78,7 @@ class Job:
         environment = {
             **os.environ,
             "RUNNER_TEMP": str(self.temporary),
+            "GITHUB_ACTION_PATH": str(self.checkout),
             "GITHUB_STEP_SUMMARY": str(self.summary),
             "GITHUB_OUTPUT": str(self.output),
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
@@ -119,6 +122,30 @@ def test_recordings_that_hold_leave_a_green_job_and_a_summary(
     assert "| base | passed |" in job.summary.read_text()
     page = job.output.read_text().removeprefix("markdown=").strip()
     assert Path(page).read_text() == job.summary.read_text()
+
+
+BACKEND = """import shutil
+def build_wheel(folder, *_):
+    shutil.copy({wheel!r}, folder)
+    return {name!r}
+"""
+
+
+def test_without_a_package_its_own_checkout_is_built_by_its_lock(
+    action: dict, package: Path, root: Path, tmp_path: Path
+) -> None:
+    job = Job(action, package, root, tmp_path)
+    job.checkout = tmp_path / "checkout"
+    job.checkout.mkdir()
+    backend = {"requires": [], "build-backend": "made", "backend-path": ["."]}
+    told = "\n".join(f"{key} = {json.dumps(value)}" for key, value in backend.items())
+    (job.checkout / "pyproject.toml").write_text(f"[build-system]\n{told}\n")
+    (job.checkout / "made.py").write_text(BACKEND.format(wheel=str(package), name=package.name))
+    given = {"plan": "check/plan.toml", "recordings": "check/traces/clean*", "package": ""}
+    assert job.run(**given) != 0  # without a lock
+    (job.checkout / "requirements.lock").write_text("")
+    assert job.run(**given) == 0
+    assert "| clean | passed |" in job.summary.read_text()
 
 
 def test_a_leak_makes_the_job_red_with_what_grew(job: Job) -> None:

@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands on pages run. A fenced block that is
+"""Commands on pages run in the root of a clone, where readers are. A fenced block that is
 
     console   is run anew by scripts/readme.py, and what it prints stands on the page
     sh        is run here, in a small form: where it says mine.parquet, a trace of 500 events lies
-    text      is not run: what it shows is dated, or is the form of a command
+    text      is run if the clone has its inputs; it shows the form of a command, or what is dated
 
-and a command stands in no other way.
+and so is a command in a sentence. No command writes where the clone has something.
 """
 
 import os
 import re
 import shlex
 import subprocess
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -20,10 +22,17 @@ from test_documentation import MADE_PAGES
 from heapfit.cli.arguments import list_options
 from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
+from heapfit.cli.printing.help_screen import list_examples
 from program import run_heapfit
+from readme import copy_clone
 
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`(heapfit [^`]+)`")
+OPEN = re.compile(
+    r"[A-Z]{3}|[|<>$?*{]|\.\.\.|(?<!\S)--(?!\S)|/dev/"
+)  # what readers fill in, or run
+WRITES = ("-o", "--output", "--plans", "--report", "--code", "--export")
 BARE = re.compile(r"^ {4}(?:\$ |heapfit |python -m )", re.MULTILINE)
 DRAWINGS = {"DESIGN.md"}  # where commands are parts of pictures
 # Too long for a test, or in need of a cluster: these are parsed, and not run.
@@ -40,27 +49,61 @@ PARSED_ONLY = {
 }
 
 
+def known_files() -> list[Path]:
+    """Every file that git knows, from the root."""
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return list(map(Path, listing.stdout.splitlines()))
+
+
+TRACKED = {path.parts[0] for path in known_files()}
+
+
 def pages() -> list[Path]:
     """Every page that git knows."""
-    listing = subprocess.run(
-        ["git", "ls-files", "*.md"], cwd=ROOT, check=True, capture_output=True, text=True
-    )
-    return [ROOT / name for name in listing.stdout.split()]
+    return [ROOT / path for path in known_files() if path.suffix == ".md"]
 
 
 def lines_in(page: str) -> list[str]:
     """The commands of a page's sh blocks, without their comments."""
-    blocks = [body for kind, body in FENCE.findall(page) if kind == "sh"]
-    return [
-        shlex.join(words)
-        for line in "\n".join(blocks).splitlines()
-        if (words := shlex.split(line, comments=True))
-    ]
+    return [shlex.join(words) for kind, words in typed_in(page) if kind == "sh"]
+
+
+def typed_in(page: str) -> Iterator[tuple[str, list[str]]]:
+    """The words of all commands of a page, each with the kind of its block, or "" in a sentence."""
+    shown = [(kind, body.replace("\\\n", "").splitlines()) for kind, body in FENCE.findall(page)]
+    for kind, lines in [*shown, ("", SPAN.findall(FENCE.sub("", page)))]:
+        typed = (line.removeprefix("$ ") for line in lines)
+        yield from ((kind, words_of(one)) for one in typed if one.startswith("heapfit "))
+
+
+def words_of(line: str) -> list[str]:
+    """The line's words, without its comment; of a part of a command of the shell its first."""
+    try:
+        return shlex.split(line, comments=True)
+    except ValueError:
+        return line.split()[:1]
 
 
 def commands() -> list[str]:
     """All of them, each once."""
     return list(dict.fromkeys(line for page in pages() for line in lines_in(page.read_text())))
+
+
+def outputs(words: list[str]) -> list[str]:
+    """The files and folders that a command is told to write."""
+    told = [word for before, word in pairwise(words) if before in WRITES]
+    return [word for word in told if "$" not in word and not word.isupper()]
+
+
+def stands_whole(words: list[str], folder: Path) -> bool:
+    """True for a command that names files, all of them there, or a folder to write."""
+    if OPEN.search(" ".join(words)) or "--serial" in words or "--qemu" in words:
+        return False
+    read = [word for word in words if re.search(r"\w[./]\w", word) and word not in outputs(words)]
+    files = [word for word in read if not re.fullmatch(r"[\d.]+%?", word)]
+    return all((folder / word).exists() for word in files) and bool(files or outputs(words))
 
 
 def misplaced(name: str, page: str) -> list[str]:
@@ -75,7 +118,7 @@ def misplaced(name: str, page: str) -> list[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where what the pages name lies in small."""
     made = tmp_path_factory.mktemp("pages")
-    (made / "examples").symlink_to(ROOT / "examples")
+    copy_clone(made)
     program = "t2_w1:events=500"
     for seed, name in enumerate(("mine", "a", "b", "run1", "run2", "run3", "OTHER"), 1):
         run(made, f"heapfit workload {program} -o {name}.parquet --seed {seed}")
@@ -94,16 +137,51 @@ def without_grid(scenario: str) -> str:
     return before + rest[rest.index("[run]") :] if grid else scenario
 
 
-def run(folder: Path, command: str) -> None:
+def run(folder: Path, command: str, passing: Sequence[int] = (0,)) -> None:
     program, *words = shlex.split(command)
     assert program == "heapfit"
     done = run_heapfit(*words, folder=folder, environment=os.environ)
-    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    assert done.returncode in passing, f"{command}\n{done.stderr}"
 
 
 @pytest.mark.parametrize("command", [line for line in commands() if line not in PARSED_ONLY])
 def test_a_command_on_a_page_runs(folder: Path, command: str) -> None:
     run(folder, command)
+
+
+def test_a_command_in_a_sentence_or_a_text_block_runs_where_the_clone_has_its_inputs(
+    folder: Path,
+) -> None:
+    shown = {
+        shlex.join(words)
+        for page in pages()
+        if page.name != "CHANGELOG.md"
+        for kind, words in typed_in(page.read_text())
+        if kind in ("", "text") and stands_whole(words, folder)
+    }
+    assert "heapfit generate --record -o heapfit_recorder" in shown
+    for command in sorted(shown - set(commands())):
+        run(folder, command, passing=(0, 3))
+
+
+def colliding(page: str) -> set[str]:
+    """What the commands of a page write where the clone has a file or folder of git."""
+    told = {name for _, words in typed_in(page) for name in outputs(words)}
+    return {name for name in told if Path(name).parts[0] in TRACKED}
+
+
+def test_no_command_writes_where_the_clone_has_something() -> None:
+    sources = [*pages(), *(ROOT / "python/heapfit/cli/commands").glob("*.py")]
+    found = {path.relative_to(ROOT).as_posix(): path.read_text() for path in sources}
+    examples = "\n".join(f"```sh\n{line}\n```" for line in shown_by_help())
+    told = {name: colliding(text) for name, text in {**found, "help": examples}.items()}
+    assert {name: wrong for name, wrong in told.items() if wrong} == {}
+    assert colliding("`heapfit generate --record -o recorder`") == {"recorder"}
+
+
+def shown_by_help() -> list[str]:
+    """The examples of all commands."""
+    return [one for declared in all_commands().values() for one in list_examples(declared)]
 
 
 @pytest.mark.parametrize("command", PARSED_ONLY)

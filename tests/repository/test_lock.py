@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""requirements.lock holds all that pyproject.toml asks for, each package by version and hash."""
+"""The locks hold all that pyproject.toml asks for, each package by version and hash."""
 
 import re
 from importlib.metadata import PackageNotFoundError, version
@@ -12,29 +12,36 @@ from packaging.utils import canonicalize_name
 
 from requirements import requirements
 
-LOCK = Path(__file__).parents[2] / "requirements.lock"
+LOCKS = {"run": "requirements.lock", "develop": "requirements-dev.lock"}
 PINNED = re.compile(r"^(?P<name>[a-z0-9.-]+)==(?P<version>\S+)(?: ; (?P<marker>[^\\]+))? \\$")
 
 
-def locked() -> dict[str, str]:
+def lock_of(use: str) -> str:
+    return (Path(__file__).parents[2] / LOCKS[use]).read_text()
+
+
+def locked(use: str) -> dict[str, str]:
     """The version of each package on this machine."""
     found = {}
-    for line in LOCK.read_text().splitlines():
+    for line in lock_of(use).splitlines():
         match = PINNED.match(line)
         if match and (match["marker"] is None or Marker(match["marker"]).evaluate()):
             found[match["name"]] = match["version"]
     return found
 
 
-@pytest.mark.parametrize("asked", requirements())
-def test_the_lock_satisfies_what_is_asked_for(asked):
+@pytest.mark.parametrize(
+    ("use", "asked"), [(use, one) for use in LOCKS for one in requirements(use)]
+)
+def test_the_lock_satisfies_what_is_asked_for(use, asked):
     requirement = Requirement(asked)
     name = canonicalize_name(requirement.name)
-    assert requirement.specifier.contains(locked()[name], prereleases=True)
+    assert requirement.specifier.contains(locked(use)[name], prereleases=True)
 
 
-def test_every_line_is_a_pinned_package_or_a_hash_of_it():
-    blocks = re.split(r"\n(?=\S)", LOCK.read_text().split("\n", 2)[2].strip())
+@pytest.mark.parametrize("use", LOCKS)
+def test_every_line_is_a_pinned_package_or_a_hash_of_it(use):
+    blocks = re.split(r"\n(?=\S)", lock_of(use).split("\n", 2)[2].strip())
     for block in blocks:
         head, *hashes = block.splitlines()
         assert PINNED.match(head), head
@@ -42,8 +49,15 @@ def test_every_line_is_a_pinned_package_or_a_hash_of_it():
         assert all(re.fullmatch(r" {4}--hash=sha256:[0-9a-f]{64}( \\)?", line) for line in hashes)
 
 
+def test_what_runs_is_a_small_part_of_what_develops_in_the_same_versions():
+    run, develop = locked("run"), locked("develop")
+    assert run.items() <= develop.items()
+    assert len(run) <= 21
+    assert len(develop) > 4 * len(run)
+
+
 def test_what_is_installed_here_is_what_the_lock_says():
-    for name, wanted in locked().items():
+    for name, wanted in locked("develop").items():
         try:
             assert version(name) == wanted, name
         except PackageNotFoundError:

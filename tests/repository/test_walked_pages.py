@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pages that readers walk through: their bash blocks run in order, their Python blocks as doctests;
-figures in bold stand in what the commands print."""
+"""Pages that readers walk through, in the root of a clone: their bash blocks run in order, their
+Python blocks as doctests; figures in bold stand in what the commands print."""
 
 import datetime
 import doctest
@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from readme import copy_clone
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -24,7 +26,7 @@ def blocks(page: str, kind: str) -> list[str]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    copy_clone(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

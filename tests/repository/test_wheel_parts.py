@@ -18,7 +18,7 @@ import pytest
 import yaml
 from packaging.requirements import Requirement
 
-from build_packages import build_sources, build_wheel, list_parts, manylinux
+from build_packages import COMPILED_IN, build_sources, build_wheel, list_parts, manylinux
 from man_page import completion, manual
 
 ROOT = Path(__file__).parents[2]
@@ -55,6 +55,24 @@ def test_every_package_that_the_project_asks_for_is_listed_in_its_locked_version
     assert needed.keys() == asked.keys()
     for name, requirement in asked.items():
         assert requirement.specifier.contains(needed[name], prereleases=True)
+
+
+def test_the_notice_of_each_package_that_is_compiled_in_is_shipped_and_listed(wheel, parts):
+    """Of those that build heapfit, only the extension's own: the others make or load files."""
+    includes = "\n".join(file.read_text() for file in (ROOT / "python/bindings").glob("*.[ch]*"))
+    foreign = set(re.findall(r"^#include <(\w+)/", includes, re.MULTILINE))
+    assert foreign == COMPILED_IN.keys()
+    with zipfile.ZipFile(wheel) as archive:
+        texts = {
+            name: archive.read(name).decode() for name in archive.namelist() if "LICENSE" in name
+        }
+    for name, (licence, notice) in COMPILED_IN.items():
+        (text,) = [text for path, text in texts.items() if path.endswith(notice)]
+        assert "Copyright" in text
+        assert "Redistribution" in text
+        (listed,) = [one for one in parts["files"] if one["fileName"].endswith(notice)]
+        assert listed["licenseConcluded"] == licence, name
+        assert licence in parts["packages"][0]["licenseConcluded"]
 
 
 def test_the_wheel_has_core_and_the_recorder_and_no_tests(parts):

@@ -135,9 +135,9 @@ def uart_image(workbench: Workbench) -> Image:
     return recording_image(workbench, REGION, Setting(has_uart=True))
 
 
-def test_it_takes_at_most_750_bytes_of_code_and_36_of_memory(uart_image: Image, run: Run) -> None:
+def test_it_takes_at_most_752_bytes_of_code_and_36_of_memory(uart_image: Image, run: Run) -> None:
     for image in (uart_image, run.image):  # the other has semihosting as its sink
-        assert own_bytes(image) <= 750
+        assert own_bytes(image) <= 752
         assert image.symbols["hfit_one_heap"][1] <= 36
 
 

@@ -157,6 +157,43 @@ def test_an_image_that_was_not_made_is_told(tmp_path):
     assert told == "heapfit: build/firmware.elf: the build did not make it\n"
 
 
+DEAD = """
+#include "board/semihost.h"
+#include "board/start.h"
+void on_fault(void) {
+    for (;;) {
+    }
+}
+int main(void) {
+    semihost_print("work item 7\\n");
+    return *(volatile int *)0xfdfdfdfd;
+}
+"""
+
+
+@pytest.mark.parametrize("asked", ["record", "verify"])
+def test_an_image_that_spins_in_a_faults_handler_is_ended_and_told(tmp_path, asked):
+    """In seconds, whatever the limit; with what it printed last."""
+    (tmp_path / "dead.c").write_text(DEAD)
+    board, root = EXAMPLE.parents[1] / "target/board", EXAMPLE.parents[1] / "target"
+    sources = [tmp_path / "dead.c", *(board / f"{one}.c" for one in ("start", "start_arm"))]
+    build = [
+        *("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-ffreestanding", "-nostdlib", "-Os"),
+        *(f"-I{root}", *map(str, sources), str(board / "semihost.c"), str(board / "memory.c")),
+        *(f"-L{board}", "-Tmps2.ld", "-Wl,--no-warn-rwx-segments", "-o", "build/firmware.elf"),
+    ]
+    (tmp_path / "build").mkdir()
+    if asked == "verify":
+        told = verify(tmp_path, 40_000, build=shlex.join(build), status=1)
+        assert "stays in the handler of a fault, after 'work item 7' and wrote no frames" in told
+        return
+    subprocess.run(build, cwd=tmp_path, check=True)
+    words = ("record", "--qemu", "build/firmware.elf", "-o", "run.parquet")
+    done = run_heapfit(*words, folder=tmp_path, environment=os.environ)
+    assert done.returncode == 1
+    assert "stays in the handler of a fault and wrote no frames" in done.stderr
+
+
 def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
     (tmp_path / "verified").mkdir()
     (tmp_path / "verified/mine").write_text("")
@@ -267,16 +304,16 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, is_there
 
 def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
     runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 4, SimpleNamespace()).matching_runs == 2
+    assert loop.Round(SimpleNamespace(), runs, 4).matching_runs == 2
 
 
 def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):
     """As a seed that is compiled in: as a word, or in the environment of the build."""
     image = tmp_path / "image"
     image.write_text("")
-    monkeypatch.setattr("heapfit.fitting.verify.firmware.run_emulated", lambda _: 0)
+    monkeypatch.setattr("heapfit.fitting.verify.firmware.run_emulated", lambda _: ("ended", 0))
     script = f"printf '%s\\n' \"$SEED $0\" >>{tmp_path}/built"
     firmware = Firmware(f"SEED={{run}} sh -c {shlex.quote(script)} {{region}}", Emulation(image))
     firmware.make(None, False, 4096)
-    assert firmware.passes(7) and firmware.passes(8)
+    assert firmware.run(7) == firmware.run(8) == ("ended", 0)
     assert (tmp_path / "built").read_text() == "7 4096\n8 4096\n"

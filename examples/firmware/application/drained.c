@@ -10,10 +10,8 @@
 
 extern hfit_recorder RECORDER;
 
-static hfit_semihosting_sink sink;
-
 void idle_hook(void) {
-    (void)hfit_record_drain(&RECORDER, hfit_record_to_semihosting, &sink);
+    (void)hfit_record_drain(&RECORDER, hfit_record_to_semihosting, NULL);
 }
 
 void end_hook(void) {

@@ -16,6 +16,7 @@ typedef uint32_t TickType_t;
 #define configTICK_RATE_HZ TICKS_PER_SECOND
 #define configTOTAL_HEAP_SIZE HEAP_BYTES
 #define configSUPPORT_DYNAMIC_ALLOCATION 1
+#define configSUPPORT_STATIC_ALLOCATION 1
 #define configUSE_MALLOC_FAILED_HOOK 0
 #define configASSERT(statement) ((void)0)
 #define portBYTE_ALIGNMENT 8

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapfit.cli.commands.fitting import VerifyCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.console import print_result
+from heapfit.cli.printing.console import note, print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
@@ -53,7 +53,12 @@ def run(command: VerifyCommand) -> None:
         command.times, known, command.prefix, forms, command.now, command.build_now, write_report
     )
     with progress_bar() as progress:
-        result = verify(command.plan, firmware, folder, options, progress)
+
+        def tell(run: str, done: float) -> None:
+            note(run)
+            progress(run, done)
+
+        result = verify(command.plan, firmware, folder, options, tell)
     print_result(_parts(result), command.as_json)
     if not result.is_settled:
         raise SystemExit(_FAILED)
@@ -81,9 +86,11 @@ def _parts(result: Verification) -> list[Part]:
         "most_refused": result.most_refused,
         "looks": result.looks,
         "distinct": last.distinct,
+        "deaths": result.deaths,
     }
     return [
         *map(Line, [*_answer(result), *_describe_placements(last), f"plan  {result.plan}"]),
+        *map(Line, result.deaths[:1]),
         *pairs,
         Fields(fields),
         Table(
@@ -128,7 +135,7 @@ def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
 
 def _answer(result: Verification) -> list[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
-    size, share = f"{last.raised.region:,} bytes", format_share(result.most_refused or 0)
+    size, share = f"{last.plan.region:,} bytes", format_share(result.most_refused or 0)
     if result.refused is None and not result.is_settled:
         failed = sum(not run.is_passed for run in last.runs)
         opening = f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."

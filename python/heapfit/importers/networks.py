@@ -254,7 +254,7 @@ def _import_reader(package: str) -> Any:  # noqa: ANN401 (a package without type
         return importlib.import_module(package)
     except ImportError as error:
         raise HeapfitError(
-            "the model needs packages that are not installed: pip install 'heapfit[networks]'"
+            f"the model needs a package that is not installed: pip install {package}"
         ) from error
 
 

@@ -6,11 +6,15 @@ What comes over a line is kept beside the trace, since a device may not say it t
 
 from __future__ import annotations
 
+import re
 import shutil
+import socket
 import struct
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,7 +31,19 @@ _UART = "uart.log"
 _ARM, _RISCV = 40, 243  # the machine in an ELF header
 # Emulator, and the machine it has if none is asked for.
 _EMULATORS = {_ARM: ("qemu-system-arm", "mps2-an385"), _RISCV: ("qemu-system-riscv32", "virt")}
-_QUIET = ("-display", "none", "-monitor", "none", "-parallel", "none")
+_MONITOR, _CONSOLE = "monitor", "console.log"
+_QUIET = (
+    "-display",
+    "none",
+    "-monitor",
+    f"unix:{_MONITOR},server=on,wait=off",
+    "-parallel",
+    "none",
+)
+_LOOK = 1.0  # seconds between looks at a run
+_STATUS = re.compile(rb"XPSR=([0-9a-f]{8})")
+_FAULTS = range(2, 7)  # Armv7-M, "Exception number definition": NMI, HardFault to UsageFault
+_OUTPUT = re.compile(rb"^(?!qemu-system-).*?([ -~]{4,})[\r\n]*$", re.MULTILINE)  # not QEMU's
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +113,24 @@ def record_emulated(
             words, status, is_interrupted = _run(command, folder, emulation)
         written = [file for file in logs if file.is_file() and file.stat().st_size > 0]
         if not written:
-            raise HeapfitError(f"{emulation.image}: {words} and wrote no frames (does it drain?)")
+            raise HeapfitError(
+                f"{emulation.image}: {words} and wrote no frames (never drained, drained before "
+                "the sink was ready, or given a sink that is not static)"
+            )
         trace = import_frames(written[0], output, progress)
         if log is not None:
             shutil.copyfile(written[0], log)
         return TargetRecording(trace, words, log, status, is_interrupted)
 
 
-def run_emulated(emulation: Emulation) -> int | None:
-    """The status with which an image ends that records nothing; None if its time was over."""
+def run_emulated(emulation: Emulation) -> tuple[str, int | None]:
+    """How an image ends that records nothing: in words, and the status if it ended by itself."""
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
-        _, status, is_interrupted = _run(command, Path(folder), emulation)
+        words, status, is_interrupted = _run(command, Path(folder), emulation)
     if is_interrupted:
         raise KeyboardInterrupt
-    return status
+    return words, status
 
 
 def _require_folder(output: Path) -> None:
@@ -156,16 +175,58 @@ def _run(command: Sequence[str], folder: Path, how: Emulation) -> tuple[str, int
 
     How it ended, the image's status if it ended by itself, and whether it was interrupted.
     """
-    console = None if how.is_heard else subprocess.DEVNULL
-    with subprocess.Popen(
-        command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=console
-    ) as emulator:
+    with (
+        (folder / _CONSOLE).open("wb") as said,
+        subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=None if how.is_heard else said,
+        ) as emulator,
+    ):
         try:
-            status = emulator.wait(how.seconds)
-        except subprocess.TimeoutExpired:
-            emulator.terminate()
-            return f"was ended after {how.seconds:g} s", None, False
+            words, status = _wait(emulator, folder, how.seconds)
         except KeyboardInterrupt:
             emulator.terminate()
             return "was interrupted", None, True
-    return f"ended with status {status}", status, False
+    return words + ("" if status == 0 else _last_output(folder)), status, False
+
+
+def _wait(
+    emulator: subprocess.Popen[bytes], folder: Path, seconds: float | None
+) -> tuple[str, int | None]:
+    """Waits until an image ends, its time is over, or two looks find it in a fault's handler."""
+    faults, began = 0, time.monotonic()
+    while faults < 2:
+        left = _LOOK if seconds is None else began + seconds - time.monotonic()
+        if left <= 0:
+            emulator.terminate()
+            return f"was ended after {seconds:g} s", None
+        with suppress(subprocess.TimeoutExpired):
+            status = emulator.wait(min(left, _LOOK))
+            return f"ended with status {status}", status
+        faults = faults + 1 if _is_in_fault(folder) else 0
+    emulator.terminate()
+    return "stays in the handler of a fault", None
+
+
+def _is_in_fault(folder: Path) -> bool:
+    """True if the processor handles a fault, which the emulator's monitor tells of Arm's."""
+    said = b""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as monitor:
+        monitor.settimeout(_LOOK)
+        monitor.connect(str(folder / _MONITOR))
+        monitor.sendall(b"info registers\n")
+        while not (found := _STATUS.search(said)) and (more := monitor.recv(4096)):
+            said += more
+        return found is not None and int(found[1], 16) & 0x1FF in _FAULTS
+    return False
+
+
+def _last_output(folder: Path) -> str:
+    """What an image printed last, as a clause; nothing if it printed no text."""
+    logs = (folder / name for name in (_CONSOLE, _UART))
+    texts = [_OUTPUT.findall(log.read_bytes()) for log in logs if log.is_file()]
+    last = next((lines[-1][:100] for lines in texts if lines), b"")
+    return f", after {last.decode()!r}" if last else ""

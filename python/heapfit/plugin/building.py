@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds a plug-in: one object that exports only the adapter's functions, linked with the host.
+"""Builds a plug-in: one object that exports only the adapter's functions, linked by itself.
 
-    sources -> objects -> one object, without what nothing calls -> names settled -> host program
+    sources -> objects -> one object, without what nothing calls -> its image
+                                   names that it calls -> host program -^ their addresses
 
-What it calls of a C library's heap becomes the host's, which tells of it; names of its own, malloc
-among them, are seen by nobody else. Its constructors are run by the host's child, which is watched,
-and not at the start of the host.
+The host and the image are two files: no name of a plug-in's is ever bound to one of the host's, and
+the host's child alone maps the image, once it is to be confined (host/image.h). What the plug-in
+calls of a C library's heap becomes the host's, which tells of it. Its constructors are run by that
+child.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from heapfit.importers.external_tool import run
 from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
 
 HOST = Path(__file__).parent / "host"
+IMAGE = ".image"  # beside the host program
 ENTRIES = tuple(
     f"plugin_{name}"
     for name in (
@@ -35,6 +39,15 @@ _FLAGS = (
     "-fno-stack-protector",
     "-ffunction-sections",
     "-fdata-sections",
+)
+_CXX_FLAGS = ("-fno-gnu-unique",)  # a binding that would be refused
+# Nothing but code that is code already: bytecode would be compiled as its object wishes.
+_LINKED = ("-nostdlib", "-no-pie", "-fno-use-linker-plugin")
+_IMAGE = (
+    *(*_LINKED, "-static", f"-Wl,-T,{HOST / 'constructors.ld'}"),
+    # host/image.c: LOWEST
+    *("-Wl,-Ttext-segment=0x60000000", "-Wl,-z,max-page-size=4096", "-Wl,-z,norelro"),
+    *("-Wl,--build-id=none", "-Wl,-e,plugin_entries"),
 )
 # Each access that is left in the optimised code; the function's begin and end are of no interest.
 _METERED = ("-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0")
@@ -60,6 +73,17 @@ _INERT = re.compile(
     re.ASCII,
 )
 _RESOLVER = re.compile(r"^\s*\d+: \S+ +\S+ +(?:IFUNC|<)|^\S+ +\S+ +R_\w+_IRELATIV", re.MULTILINE)
+# What may be in the table of symbols of an object that is linked: names that are its own, the
+# adapter's functions, and plain names of others'.
+_PERMITTED = re.compile(
+    r"^ *\d+: [0-9a-f]+ +(?:\d+|0x[0-9a-f]+) "
+    r"(?:(?:NOTYPE|OBJECT|FUNC|SECTION|FILE|COMMON|TLS) +LOCAL +\w+ +(?:\d+|ABS|COM|UND)(?: .*)?"
+    rf"|(?:NOTYPE|FUNC) +(?:GLOBAL|WEAK) +DEFAULT +\d+ (?:{'|'.join(ENTRIES)})"
+    r"|(?:NOTYPE|FUNC|OBJECT|TLS) +(?:GLOBAL|WEAK) +\w+ +UND [A-Za-z_][\w.$]*)$",
+    re.ASCII,
+)
+_SYMBOLS = re.compile(r"^(?:Symbol table '\.symtab' .*| +Num: .*|)$")
+_CALLED = re.compile(r"^(\S+) U\b", re.MULTILINE)
 _SECTION = re.compile(r"(\S+) +(\d+) +\d+")
 _HEADING = re.compile(r"section +size +addr|Total +\d+|")
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
@@ -85,11 +109,11 @@ def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> B
     folder.mkdir(parents=True, exist_ok=True)
     own = host_objects(plugin.bits, folder / "host_objects") if host is None else host
     plain = _plugin_object(plugin, folder / "plain", ())
-    program = _link(plugin, [*own, plain], folder / "host")
+    program = _link(plugin, own, plain, _TO_HOST)
     metered = None
     if plugin.is_metered:
         object_file = _plugin_object(plugin, folder / "metered", _METERED)
-        metered = _link(plugin, [*own, object_file], folder / "host_metered")
+        metered = _link(plugin, own, object_file, _TO_HOST | _COPIES)
     size, statics = _statics(plain)
     if size > _MOST_STATICS:
         raise HeapfitError(
@@ -99,13 +123,19 @@ def build(plugin: Plugin, folder: Path, host: Sequence[Path] | None = None) -> B
 
 
 def host_objects(bits: int, folder: Path) -> list[Path]:
-    """The host program without a plug-in, compiled in `folder`."""
+    """The host program without a plug-in, and the table of functions that an image begins with.
+
+    Compiled in `folder`. Of the host a plug-in sees what is made for it alone.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     sources = sorted(HOST.glob("*.c"))
-    run(
-        ["gcc", f"-m{bits}", "-std=gnu11", "-O2", "-no-pie", f"-I{INCLUDE}", "-c", *sources], folder
-    )
-    return [folder / f"{source.stem}.o" for source in sources]
+    compiler = ("gcc", f"-m{bits}", "-std=gnu11", "-O2", "-fno-pie", f"-I{INCLUDE}")
+    run([*compiler, "-c", *sources], folder)
+    made = [f"{source.stem}.o" for source in sources if source.stem != "entries"]
+    run(["gcc", f"-m{bits}", *_LINKED, "-r", *made, "-o", "all.o"], folder)
+    seen = [f"--keep-global-symbol={name}" for name in ("main", "host_*", "__tsan_*")]
+    run(["objcopy", "--wildcard", *seen, "all.o", "host.o"], folder)
+    return [folder / "host.o", folder / "entries.o"]
 
 
 def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
@@ -113,11 +143,8 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     parts = list(_parts(plugin, folder, flags))
     _require_adapter(plugin, parts)
     _require_inert(plugin, [part for part in parts if part in plugin.sources])
-    joined = join(parts, folder, flags=(f"-m{plugin.bits}", "-no-pie"))
+    joined = join(parts, folder, flags=(f"-m{plugin.bits}",))
     settled = folder / "plugin.o"
-    names = _TO_HOST | (_COPIES if flags else {})
-    called = _read_undefined("nm", joined)
-    calls = [f"--redefine-sym={name}={names[name]}" for name in sorted(called & names.keys())]
     moved = [
         f"--rename-section={name}=plugin_constructors{one[1] or ''}"
         for name, _ in _sections(joined)
@@ -127,9 +154,21 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     dropped = [
         f"--remove-section={name}" for name, _ in _sections(joined) if _DESTRUCTORS.match(name)
     ]
-    run(["objcopy", *calls, *moved, *dropped, joined.name, settled.name], folder)
+    run(["objcopy", *moved, *dropped, joined.name, settled.name], folder)
     _require_inert(plugin, [settled])
+    _require_plain(plugin, settled)
     return settled
+
+
+def _require_plain(plugin: Plugin, settled: Path) -> None:
+    """HeapfitError if anything but the adapter's functions can be seen, or more than is plain."""
+    for line in run(["readelf", "--wide", "--syms", settled.name], settled.parent).split("\n"):
+        if not (_PERMITTED.match(line) or _SYMBOLS.match(line)):
+            kind = " ".join(line.split()[3:])
+            raise HeapfitError(
+                f"{plugin.name}: has the symbol {kind} (only plain functions and "
+                "variables may be had; of C++ try -fno-gnu-unique)"
+            )
 
 
 def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
@@ -157,7 +196,7 @@ def join(
     """
     made, joined = folder / "parts.o", folder / "joined.o"
     roots = [f"-Wl,-u,{name}" for name in ENTRIES]
-    options = ("-nostdlib", "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
+    options = (*_LINKED, "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
     command = [f"{tools}gcc", *flags, *options]
     run([*command, "-Wl,--start-group", *parts, "-Wl,--end-group", "-o", made.name], folder)
     # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
@@ -191,9 +230,10 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
             yield source
             continue
         made = folder / f"{number}-{source.stem}.o"
-        compiler = "g++" if source.suffix in CXX_SOURCES else "gcc"
+        is_cxx = source.suffix in CXX_SOURCES
+        compiler = ("g++", *_CXX_FLAGS) if is_cxx else ("gcc",)
         options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
-        run([compiler, *options, "-c", source, "-o", made.name], folder)
+        run([*compiler, *options, "-c", source, "-o", made.name], folder)
         yield made
 
 
@@ -230,9 +270,40 @@ def _read_undefined(nm: str, joined: Path) -> set[str]:
     return set(run([nm, "--undefined-only", "-j", joined.name], joined.parent).split())
 
 
-def _link(plugin: Plugin, objects: Sequence[Path], program: Path) -> Path:
-    command = ["gcc", f"-m{plugin.bits}", "-no-pie", f"-Wl,-T,{HOST / 'constructors.ld'}"]
-    run([*command, *objects, "-lm", "-o", program.name], program.parent)
+def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[str, str]) -> Path:
+    """The host that knows what a plug-in calls, and the image beside it; returns the host.
+
+    `others` are the names of the host's own functions for some of these.
+    """
+    folder, compiler = settled.parent, ("gcc", f"-m{plugin.bits}")
+    listing = run(["nm", "--undefined-only", "--format=posix", settled.name], folder)
+    called = sorted(
+        {*_CALLED.findall(listing)} - {"_GLOBAL_OFFSET_TABLE_"}
+    )  # which is the linker's
+    words = "".join(f'.long "{others.get(name, name)}"\n' for name in called)
+    (folder / "called.s").write_text(f'.section plugin_calls,"a"\n.long 0\n{words}')
+    program, entries = folder / "host", host[1]
+    run(
+        [
+            *compiler,
+            "-no-pie",
+            "-Wl,-z,now,-z,noexecstack",
+            host[0],
+            "called.s",
+            "-lm",
+            "-o",
+            program,
+        ],
+        folder,
+    )
+    run(["objcopy", "-O", "binary", "--only-section=plugin_calls", program.name, "calls"], folder)
+    _, *addresses = struct.unpack(f"<{len(called) + 1}I", (folder / "calls").read_bytes())
+    known = zip(called, addresses, strict=True)
+    (folder / "calls.ld").write_text(
+        "".join(f"PROVIDE({name} = {address:#x});\n" for name, address in known)
+    )
+    image = program.with_suffix(IMAGE)
+    run([*compiler, *_IMAGE, entries, settled.name, "calls.ld", "-o", image.name], folder)
     return program
 
 

@@ -16,6 +16,7 @@ from typing import IO
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import PATIENCE
+from heapfit.plugin.building import IMAGE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
 
 START = 20  # seconds of CPU until it answers: 10^9 events are read in a part of that
@@ -64,7 +65,7 @@ class Process:
 @contextmanager
 def start_process(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     """The process, which ends with the context."""
-    command = [*map(str, (program, events, alignment, REPLAY))]
+    command = [*map(str, (program, program.with_suffix(IMAGE), events, alignment, REPLAY))]
     # In a group of its own, so that nothing that it might start is left.
     with subprocess.Popen(
         command,

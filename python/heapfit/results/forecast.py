@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -11,11 +13,13 @@ from heapfit.forecast.log.outlook import Finding, Outlook, Reserve, RunOut
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure, describe_others
 from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 
 _DAY = 86_400
 _LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
-_OTHER_HEAPS = 3  # named
+_OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
+_UNIT = re.compile(r"(?<=\d )B\b")
 _STATE = columns("line", "seconds", "free", "least", "largest", "failed", "failures")
 _CAVEAT = (
     "What is filled once, such as a cache, falls like a leak until it is full; a cycle longer than "
@@ -34,8 +38,8 @@ _FINDINGS = {
 }
 
 
-def forecast_parts(seen: Outlook) -> list[Part]:
-    """Whether memory falls, when it runs out, and what to record next."""
+def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
+    """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
     log, boot, last, known = seen.log, seen.boot, seen.last, ""
     ends = [asdict(one) | _dates(seen, one) for one in seen.run_outs]
     blocks = [one.largest for one in boot if one.largest is not None]
@@ -49,7 +53,10 @@ def forecast_parts(seen: Outlook) -> list[Part]:
         "boot_states": len(boot),
         "clock": log.clock,
         "invalid": log.invalid,
-        "other_heaps": log.other_heaps,
+        "heap": log.name,
+        "other_heaps": [
+            {"finding": one.finding.name.lower(), **object_of(_OF_HEAPS, one.log)} for one in others
+        ],
         "finding": seen.finding.name.lower(),
         **object_of(columns("reason", "windows", "period", "least"), seen),
         "largest_share": seen.share,
@@ -60,8 +67,13 @@ def forecast_parts(seen: Outlook) -> list[Part]:
         "run_out": next(iter(ends), None),
         "run_outs": ends,
     }
+    dry = describe_dry_pools([seen, *others])
+    failure, finding = describe_failure(seen), _describe_finding(seen)
+    is_short = seen.finding is Finding.TOO_SHORT
     texts = [
-        _describe_finding(seen),
+        *dry,
+        *which_hold((dry, "")),
+        *([*failure, finding] if is_short else [finding, *failure]),
         *which_hold((seen.decline, _CAVEAT)),
         "",
         _describe_reading(seen),
@@ -75,13 +87,15 @@ def forecast_parts(seen: Outlook) -> list[Part]:
         *which_hold(
             (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
         ),
+        *which_hold((log.setting, f"Its size: {log.setting}.")),
+        *describe_others(others),
     ]
     advice = ["", "Record next:", *(f"  {one}" for one in seen.advice)] if seen.advice else []
     return [
         Fields(fields),
         Table(_STATE, [last], "last"),
         Fields({"record_next": seen.advice}),
-        *map(Line, [*texts, *advice]),
+        *(Line(_UNIT.sub(log.unit, text)) for text in [*texts, *advice]),
         *map(Note, _describe_skipped(log)),
     ]
 
@@ -156,7 +170,8 @@ def _describe_reading(seen: Outlook) -> str:
         f": boot {first.boot + 1} of {log.boots:,}, the longest; at each the device was restarted"
     )
     states = format_count(len(seen.boot), "state")
-    return f"Read: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
+    heap = f" {log.name!r}" if log.other_heaps or seen.log.setting else ""
+    return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
 
 
 def _describe_reserves(seen: Outlook) -> list[str]:
@@ -185,14 +200,10 @@ def _describe_reserve(one: Reserve, region: int | None) -> str:
 
 
 def _describe_skipped(log: TelemetryLog) -> list[str]:
-    names = "; ".join(map(repr, log.other_heaps[:_OTHER_HEAPS]))
     return which_hold(
         (log.damage, f"the rest is left out, from {log.damage}"),
         (log.invalid, f"left out as negative, too large or no number: {log.invalid:,}"),
-        (
-            log.other_states,
-            f"left out as of another heap: {log.other_states:,} ({names}; --line reads these)",
-        ),
+        *((True, note) for note in log.notes),
     )
 
 

@@ -157,9 +157,7 @@ def _cluster_at(address: str) -> _Workers:
     try:
         from heapfit.sweep.cluster import Cluster  # Dask is an extra that need not be installed
     except ModuleNotFoundError as error:
-        raise HeapfitError(
-            f"{address}: a cluster needs Dask: pip install 'heapfit[dask]'"
-        ) from error
+        raise HeapfitError(f"{address}: a cluster needs Dask: pip install distributed") from error
     return Cluster(address)
 
 

@@ -13,6 +13,14 @@
 #include <FreeRTOS.h>
 #include <task.h>
 
+#if configSUPPORT_STATIC_ALLOCATION
+#define TASK_MEMORY(size) NULL
+#else
+/* sinks/freertos_task.c, where that is linked: what its own task is created from. */
+__attribute__((weak)) void *hfit_record_task_memory(size_t size);
+#define TASK_MEMORY(size) (hfit_record_task_memory ? hfit_record_task_memory(size) : NULL)
+#endif
+
 void *__real_pvPortMalloc(size_t size);
 void *__real_pvPortCalloc(size_t count, size_t size);
 void __real_vPortFree(void *block);
@@ -21,6 +29,10 @@ void *__wrap_pvPortCalloc(size_t count, size_t size);
 void __wrap_vPortFree(void *block);
 
 void *__wrap_pvPortMalloc(size_t size) {
+    void *own = TASK_MEMORY(size);
+    if (own != NULL) {
+        return own;
+    }
     vTaskSuspendAll();
     void *block = __real_pvPortMalloc(size);
     HFIT_RECORD_CALLER();

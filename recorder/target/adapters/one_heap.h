@@ -3,8 +3,7 @@
  * The recorder of a firmware's one heap, with its ring, as the adapters beside this file use it. It
  * records from the first call on. The firmware drains it:
  *
- *   static hfit_semihosting_sink sink;
- *   (void)hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, &sink);
+ *   (void)hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, NULL);
  */
 #ifndef HFIT_RECORD_ONE_HEAP_H
 #define HFIT_RECORD_ONE_HEAP_H
@@ -13,7 +12,7 @@
 
 /* What a build may set beside the macros of record.h. */
 #ifndef HFIT_RECORD_RING_SIZE
-#define HFIT_RECORD_RING_SIZE 1024 /* bytes */
+#define HFIT_RECORD_RING_SIZE (HFIT_RECORD_CALL_SITES ? 9216 : 6144) /* bytes of RAM */
 #endif
 #ifndef HFIT_RECORD_HEAP_BASE
 #define HFIT_RECORD_HEAP_BASE hfit_one_heap_ring /* in the same RAM as most heaps */

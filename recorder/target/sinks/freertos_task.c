@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A task of FreeRTOS or ESP-IDF that drains a recorder into a sink, 2 KB of stack. */
+/*
+ * A task of FreeRTOS or ESP-IDF that drains a recorder into a sink, 2 KB of stack. What it is
+ * created from is static, so that the recorded heap serves the program alone: where the kernel asks
+ * pvPortMalloc for it (configSUPPORT_STATIC_ALLOCATION is 0), whoever stands before that, the
+ * adapter or a heap that records itself, hands out these bytes.
+ */
 #include "record.h"
 #include "sinks/sinks.h"
 
@@ -30,15 +35,35 @@ static void drain(void *unused) {
     }
 }
 
+static StackType_t stack[STACK] __attribute__((aligned(8)));
+static StaticTask_t control __attribute__((aligned(8)));
+
+#if configSUPPORT_STATIC_ALLOCATION
+static void create(void) {
+    (void)xTaskCreateStatic(drain, "heapfit", STACK, NULL, tskIDLE_PRIORITY + 1, stack, &control);
+}
+#else
+static bool is_creating; /* under the scheduler's lock: no other task asks meanwhile */
+
+void *hfit_record_task_memory(size_t size) {
+    if (!is_creating) {
+        return NULL;
+    }
+    return size == sizeof stack ? (void *)stack : size <= sizeof control ? &control : NULL;
+}
+
+static void create(void) {
+    vTaskSuspendAll();
+    is_creating = true;
+    (void)xTaskCreate(drain, "heapfit", STACK, NULL, tskIDLE_PRIORITY + 1, NULL);
+    is_creating = false;
+    (void)xTaskResumeAll();
+}
+#endif
+
 void hfit_record_start_task(hfit_recorder *recorder, hfit_record_sink *sink, void *context) {
     drained.recorder = recorder;
     drained.sink = sink;
     drained.context = context;
-#if configSUPPORT_STATIC_ALLOCATION
-    static StackType_t stack[STACK];
-    static StaticTask_t task;
-    (void)xTaskCreateStatic(drain, "heapfit", STACK, NULL, tskIDLE_PRIORITY + 1, stack, &task);
-#else
-    (void)xTaskCreate(drain, "heapfit", STACK, NULL, tskIDLE_PRIORITY + 1, NULL);
-#endif
+    create();
 }

@@ -29,16 +29,17 @@ __attribute__((naked, noipa, aligned(16))) static uintptr_t call_host(uintptr_t 
 #error "no semihosting for this processor: take another sink"
 #endif
 
-bool hfit_record_to_semihosting(void *sink, const void *bytes, size_t size) {
+bool hfit_record_to_semihosting(void *unused, const void *bytes, size_t size) {
     static const char name[] = "heapfit.frames";
-    hfit_semihosting_sink *out = sink;
-    if (out->file == 0) {
+    static uintptr_t file; /* its handle; 0: not opened yet */
+    (void)unused;
+    if (file == 0) {
         static const struct {
             const char *name;
             uintptr_t how, length;
         } open = {name, OPEN_TO_WRITE_BYTES, sizeof name - 1};
-        out->file = call_host(SYS_OPEN, &open); /* never 0; -1, to which no write succeeds */
+        file = call_host(SYS_OPEN, &open); /* never 0; -1, to which no write succeeds */
     }
-    const uintptr_t write[] = {out->file, (uintptr_t)bytes, size};
+    const uintptr_t write[] = {file, (uintptr_t)bytes, size};
     return call_host(SYS_WRITE, write) == 0; /* bytes that were not written */
 }

@@ -2,6 +2,7 @@
 /*
  * Ways out of the device for frames, one source each: link the one that is used. None asks any heap
  * for memory. What `hfit_record_drain` is given as context is the caller's and begins as said here.
+ * It is static: a scheduler that starts takes the stack of `main`.
  */
 #ifndef HFIT_RECORD_SINKS_H
 #define HFIT_RECORD_SINKS_H
@@ -16,13 +17,9 @@
 extern "C" {
 #endif
 
-/* semihosting.c: a file heapfit.frames where the debugger or the emulator runs. Begins as {0}. The
- * processor stands still meanwhile, and without a debugger it faults. */
-typedef struct hfit_semihosting_sink {
-    uintptr_t file; /* its handle; 0: not opened yet */
-} hfit_semihosting_sink;
-
-bool hfit_record_to_semihosting(void *sink, const void *bytes, size_t size);
+/* semihosting.c: a file heapfit.frames where the debugger or the emulator runs; needs no context.
+ * The processor stands still meanwhile, and without a debugger it faults. */
+bool hfit_record_to_semihosting(void *unused, const void *bytes, size_t size);
 
 /* characters.c: a UART, or whatever takes one character after the other. Waits until all are taken;
  * `put` must change none of them (a console that makes CR LF of LF breaks frames). */
@@ -64,8 +61,13 @@ bool hfit_record_to_memory(void *sink, const void *bytes, size_t size);
 bool hfit_record_to_esp_idf_console(void *unused, const void *bytes, size_t size);
 
 /* freertos_task.c: a task that drains, each 5 ms, and about each second the frame that is not full
- * yet. Call it once; before the scheduler starts is the best place. */
+ * yet. Call it once; before the scheduler starts is the best place. Its stack and control block are
+ * static and no part of the recording, whether or not the kernel allocates statically. */
 void hfit_record_start_task(hfit_recorder *recorder, hfit_record_sink *sink, void *context);
+
+/* Likewise: what the task is created from. For whoever serves pvPortMalloc in a kernel without
+ * static allocation: NULL for all requests but those of that task. */
+void *hfit_record_task_memory(size_t size);
 
 /* zephyr_thread.c: a thread of Zephyr's that starts by itself, and needs no call. */
 

@@ -15,6 +15,7 @@ typedef unsigned long UBaseType_t;
 
 #define configTICK_RATE_HZ ((TickType_t)IMAGE_TICK_RATE)
 #define configTOTAL_HEAP_SIZE ((size_t)(64 * 1024))
+#define configSUPPORT_STATIC_ALLOCATION 1
 #define portBYTE_ALIGNMENT 8
 
 static inline uint32_t ulPortRaiseBASEPRI(void) {

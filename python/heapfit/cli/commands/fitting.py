@@ -247,7 +247,7 @@ class GenerateCommand:
 
     Examples:
         heapfit generate plan.toml
-        heapfit generate --record -o recorder
+        heapfit generate --record -o heapfit_recorder
     """
 
     plan: Annotated[

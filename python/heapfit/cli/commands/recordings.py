@@ -240,5 +240,5 @@ class ForecastCommand:
     log: Annotated[
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
-    line: Annotated[str | None, show_in_help(SHARED["line"])] = None
+    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
     as_json: bool = False

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import subprocess
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from heapfit.progress import Progress, ignore_progress
 
 _RUN = "{run}"
 _RECORD = "{record}"
+_TIMES = 5  # the time of the slowest run, after which another is taken to hang
+_LEAST_SECONDS, _UNKNOWN_SECONDS = 60.0, 600.0  # that it has at least; while no run has ended
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 
 
@@ -33,6 +36,7 @@ class Firmware:
 
     build: str  # a command; no shell reads it
     emulation: Emulation
+    slowest: float = 0.0  # seconds, of the runs that ended by themselves; 0: none has
 
     _values: dict[str, str] = field(default_factory=dict, init=False)  # of the image that is meant
 
@@ -73,22 +77,32 @@ class Firmware:
         self, run: int, output: Path, progress: Progress = ignore_progress
     ) -> TargetRecording:
         """Records one run of an image; stores its trace at `output`, its log in the same folder."""
-        log = output.with_suffix(".frames")
+        log, began = output.with_suffix(".frames"), time.monotonic()
         recorded = record_emulated(self._prepare(run), output, progress, log)
         if recorded.is_interrupted:
             raise KeyboardInterrupt
+        self._note_time(recorded.status, began)
         return recorded
 
-    def passes(self, run: int) -> bool:
-        """True if one run of an image without the recorder ends with status 0."""
-        return run_emulated(self._prepare(run)) == 0
+    def run(self, run: int) -> tuple[str, int | None]:
+        """How one run of an image without the recorder ends: in words, and its status."""
+        began = time.monotonic()
+        words, status = run_emulated(self._prepare(run))
+        self._note_time(status, began)
+        return words, status
+
+    def _note_time(self, status: int | None, began: float) -> None:
+        if status is not None:
+            self.slowest = max(self.slowest, time.monotonic() - began)
 
     def _prepare(self, run: int) -> Emulation:
         """The image of this run, built first if it is this run's alone."""
         if _RUN in self.build:
             self._build(self._values | {"run": str(run)})
         words = _fill_in(list(self.emulation.arguments), {"run": str(run)})
-        return replace(self.emulation, arguments=tuple(words))
+        most = max(_LEAST_SECONDS, _TIMES * self.slowest) if self.slowest else _UNKNOWN_SECONDS
+        seconds = self.emulation.seconds or most
+        return replace(self.emulation, arguments=tuple(words), seconds=seconds)
 
 
 def _fill_in(words: list[str], values: Mapping[str, str]) -> list[str]:

@@ -12,7 +12,7 @@ not apply to this one. Runs that a plan was made from say nothing of it, so each
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit.checks.run import run_recording
@@ -21,12 +21,12 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.fit import WritePage, fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.fitting.verify.pairs import MeasuredPairs, measure_pairs, raise_region
+from heapfit.fitting.verify.pairs import MeasuredPairs, measure_pairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_survival
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
-from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.progress import Progress, RunProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
@@ -53,7 +53,6 @@ class Round:
     plan: PlanFile
     runs: tuple[FreshRun, ...]
     distinct: int  # runs whose requests no other run of the round has, nor the plan has seen
-    raised: PlanFile  # with the region that these runs need, too, if they pass
 
     @property
     def is_passed(self) -> bool:
@@ -76,6 +75,7 @@ class Verification:
     looks: int  # rounds that had last runs
     plan: Path  # the last plan, stored
     pairs: MeasuredPairs | None = None  # of the last round, if settled, with an incumbent
+    deaths: tuple[str, ...] = ()  # runs over the plan's heap that had to be ended, in words
 
     @property
     def is_settled(self) -> bool:
@@ -125,6 +125,7 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
+    deaths: list[str] = field(default_factory=list)  # runs that had to be ended, in words
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -135,10 +136,7 @@ class _Loop:
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = {content_hash(run.trace) for run in runs}
         distinct = sum(not plan.trained_on.has_seen(one) for one in hashes)
-        done = Round(plan, tuple(runs), distinct, plan)
-        if not done.is_passed:
-            return done
-        return replace(done, raised=raise_region(plan, [run.trace for run in runs]))
+        return Round(plan, tuple(runs), distinct)
 
     def _write_code(self, plan: PlanFile, records: bool) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""
@@ -161,21 +159,14 @@ class _Loop:
     def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
         """Runs the firmware without the recorder, which takes time; the runs that did not pass.
 
-        Its heap has what the recorded runs needed, too. None if the round before has not passed.
+        None if the round before has not passed.
         """
         if not done.is_passed:
             return None
-        code = self._write_code(done.raised, False)
-        self.firmware.make(code, False, done.raised.region or 0)
+        code = self._write_code(done.plan, False)
+        self.firmware.make(code, False, done.plan.region or 0)
         numbers = [self._take_number() for _ in range(self.options.times)]
-        return tuple(number for number in numbers if not self._passes(number))
-
-    def save_raised(self, done: Round, plan: Path) -> Path:
-        """The file of the plan that ran last: the one given, or a new one with a larger region."""
-        if done.raised == done.plan:
-            return plan
-        save_plan(self.folder / "plan.toml", done.raised)
-        return self.folder / "plan.toml"
+        return tuple(number for number in numbers if not self._passes(number, self.firmware))
 
     def measure_survival(self, pairs: MeasuredPairs, done: Round, now: Firmware) -> MeasuredPairs:
         """The pairs with the size in which each heap survives the same fresh runs.
@@ -186,11 +177,12 @@ class _Loop:
             return pairs
         numbers = [self._take_number() for _ in range(self.options.times)]
         self.runs.expect(2 * MOST_SIZES * len(numbers))
-        heap, size = pairs.today.heap, done.raised.region or 0
+        again = replace(self.firmware)  # whose deaths in too small a size are none of the plan's
+        heap, size = pairs.today.heap, done.plan.region or 0
 
         def build_fitted(region: int) -> None:
             code = self._write_code(replace(done.plan, region=region), False)
-            self.firmware.make(code, False, region)
+            again.make(code, False, region)
 
         incumbent = ResizableHeap(
             lambda region: now.make(None, False, heap.set_to(region)),
@@ -198,22 +190,30 @@ class _Loop:
             min(one.u_max for one in pairs.today.pairs),
             pairs.today.costs[0].region or 2 * size,
         )
-        fitted = ResizableHeap(build_fitted, self._passes, min(pairs.peaks), size)
+        fitted = ResizableHeap(
+            build_fitted, lambda number: self._passes(number, again), min(pairs.peaks), size
+        )
         survival = compare_survival(incumbent, fitted, numbers, done.distinct)
-        self._write_code(done.raised, False)
+        self._write_code(done.plan, False)
         return replace(pairs, survival=survival)
 
-    def _passes(self, number: int, firmware: Firmware | None = None) -> bool:
-        is_passed = (firmware or self.firmware).passes(number)
-        self.runs.done(f"run {number}")
-        return is_passed
+    def _passes(self, number: int, firmware: Firmware) -> bool:
+        words, status = firmware.run(number)
+        self._tell(f"run {number}", words, status, firmware is self.firmware)
+        return status == 0
+
+    def _tell(self, run: str, words: str, status: int | None, is_plans: bool = True) -> None:
+        """Reports a run's end, and keeps it if it had to be ended."""
+        self.runs.done(f"{run} {words}")
+        if status is None and is_plans:
+            self.deaths.append(f"{run} {words}")
 
     def _record_fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._take_number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
         replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
-        self.runs.done(f"run {number}")
+        self._tell(f"run {number}, recorded,", recorded.ending, recorded.status)
         assert recorded.log is not None, "a firmware's recordings keep their logs"
         elsewhere = find_first_difference(recorded.trace, plan, read_addresses(recorded.log))
         return FreshRun(
@@ -259,13 +259,13 @@ def verify(
 
 
 def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
-    """Repeats rounds until the last runs pass, or there were too many."""
+    """Repeats rounds until the last runs pass, a run dies, or there were too many."""
     rounds = [loop.round(plan)]
     refused = loop.run_unrecorded(rounds[-1])
-    while (refused is None or refused) and len(rounds) < MOST_ROUNDS:
+    while (refused is None or refused) and len(rounds) < MOST_ROUNDS and not loop.deaths:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
         refused = loop.run_unrecorded(rounds[-1])
-    plan = loop.save_raised(rounds[-1], plan)
     looks = sum(done.is_passed for done in rounds)
-    return Verification(tuple(rounds), refused, loop.options.times, looks, plan)
+    deaths = tuple(loop.deaths)
+    return Verification(tuple(rounds), refused, loop.options.times, looks, plan, deaths=deaths)

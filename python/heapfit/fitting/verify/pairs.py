@@ -12,7 +12,7 @@ them would have got. Here each is measured under its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heap import Heap
@@ -109,16 +109,6 @@ def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:
     for number, trace in runs.items():
         first.setdefault(content_hash(trace), number)
     return list(first.values())
-
-
-def raise_region(plan: PlanFile, traces: Sequence[Trace]) -> PlanFile:
-    """The plan with the region that these runs need, its margin included, if that is larger."""
-    needs = measure(heap_of_plan(plan), traces, base=plan.base_alignment)
-    heap, peak = needs.heap, max(profile_trace(trace).u_max for trace in traces)
-    known = MarginBasis(plan.runs + len(traces), peak, margin_kind(plan.plan, heap.is_ours))
-    size = _size_heap(needs.memories, known, plan.margin)
-    region = 0 if size is None else heap.set_to(size.region)
-    return replace(plan, region=region) if region > (plan.region or 0) else plan
 
 
 def _record_incumbent(

@@ -74,27 +74,26 @@ class Survival:
         return bound_failures(0, self.distinct, RISK / 2)
 
     def describe(self, now: str, fitted: str) -> str:
-        """The sizes and their interval as sentences; the names are those of the heaps.
+        """How far apart the sizes are, and their interval, as sentences of the heaps' names.
 
         >>> Survival(20_480, 20_416, 10, 10, (7, 10)).describe("heap_4", "ours")
-        'Over the same 10 fresh runs heap_4 survives in 20,480 B and ours in 20,416 B (at most \
-30.8 % of all runs fail there, with 95 % confidence). In 20,416 B heap_4 serves 7 of them and \
-ours 10.'
+        'Over the same 10 fresh runs ours needs 0.3 % less than heap_4 (at most 30.8 % of all runs \
+fail at these sizes, with 95 % confidence). In the smaller of both heap_4 serves 7, ours 10.'
         """
-        sizes = [
-            f"{name} survives in {'no size tried' if size is None else f'{size:,} B'}"
-            for name, size in ((now, self.now), (fitted, self.fitted))
-        ]
-        both = " and ".join(sizes).replace(f"and {fitted} survives in", f"and {fitted} in")
+        if self.now is None or self.fitted is None:
+            none = " and ".join(
+                name for name, size in ((now, self.now), (fitted, self.fitted)) if not size
+            )
+            return f"Over the same {self.runs} fresh runs no size tried serves all of {none}."
+        share = 100 * (self.fitted / self.now - 1)
         found = (
-            f"Over the same {self.runs} fresh runs {both} (at most "
-            f"{format_share(self.most_refused)} of all runs fail there, with 95 % confidence)."
+            f"Over the same {self.runs} fresh runs {fitted} needs {abs(share):.1f} % "
+            f"{'more' if share > 0 else 'less'} than {now} (at most "
+            f"{format_share(self.most_refused)} of all runs fail at these sizes, with 95 % "
+            "confidence)."
         )
-        if self.served is None:
-            return found
-        by_now, by_fitted = self.served
-        equal = f"In {self.equal_bytes:,} B {now} serves {by_now} of them and {fitted} {by_fitted}."
-        return f"{found} {equal}"
+        by_now, by_fitted = self.served or (0, 0)
+        return f"{found} In the smaller of both {now} serves {by_now}, {fitted} {by_fitted}."
 
 
 def compare_survival(

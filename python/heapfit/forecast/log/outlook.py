@@ -209,7 +209,8 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     seen = Outlook(log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs))
     if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
-    falling = [*_find_falling(series, seen, _read_series(boots[-1]))]
+    last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
+    falling = [*_find_falling(series, seen, last)]
     if falling:
         first = falling[0]
         return replace(
@@ -333,7 +334,8 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
     least = min(float(one.lows[-ceil(len(one.lows) / 8) :].mean()) for one in falling)
     # A failure is seen at the next state, and with a cycle at its next low.
     apart = width * seen.windows / len(seen.boot) + (seen.period or 0)
-    for size in [failed] if failed else [one for one in ASSUMED if one < least] or [0]:
+    assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
+    for size in [failed] if failed else assumed or [0]:
         ends = [
             RunOut(after * width, earliest * width, latest and latest * width + apart, size, part)
             for one in falling

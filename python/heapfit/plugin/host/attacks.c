@@ -5,7 +5,6 @@
 #include "answer.h"
 #include "content.h"
 #include "face.h"
-#include "heapfit_plugin.h"
 #include "region.h"
 #include "replay.h"
 
@@ -278,7 +277,7 @@ void attack(unsigned number, size_t alignment) {
         extreme_alignments,
         extreme_resizes,
     };
-    const face f = {plugin_init(heap_region.start, heap_region.size, alignment), alignment, true};
+    const face f = {face_init(heap_region.start, heap_region.size, alignment), alignment, true};
     if (f.heap == NULL || number >= sizeof attacks / sizeof *attacks) {
         return;
     }

@@ -5,6 +5,8 @@
 #ifndef HOST_FACE_H
 #define HOST_FACE_H
 
+#include "entries.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +23,9 @@ typedef struct face {
     bool copies;      /* whether a resize that is a second block copies */
 } face;
 
+/* What all others call; it stays the caller's. */
+void use_entries(const entries *table);
+
 /* Whether sizes are handed back to the plug-in. */
 bool is_sized(void);
 
@@ -29,6 +34,9 @@ const char *missing_functions(void);
 
 /* Runs the plug-in's constructors, as the start of a program would. */
 void construct(void);
+
+/* The heap in a region; NULL: none. */
+void *face_init(void *region, size_t size, size_t alignment);
 
 /* A new block, of no contents yet; an `address` of NULL: refused. */
 block face_alloc(const face *f, size_t alignment, size_t size, bool is_aligned);

@@ -3,18 +3,20 @@
  * The process that a plug-in lives in: reads a recording once, then answers questions on stdin, a
  * line each, until there are no more.
  *
- *   host EVENTS ALIGNMENT SECONDS
+ *   host IMAGE EVENTS ALIGNMENT SECONDS
  *     places BYTES, apart BYTES, content BYTES  the recording in a region (replay.h: effort)
  *     attack NUMBER BYTES                       an attack (attacks.h)
  *
  * Each is done in a child, which may crash, run on for ever or call the system: all three are told
- * as faults. Its parent watches it and counts CPU time, not that of a clock on the wall: a call of
+ * as faults. The child alone maps the plug-in's code (image.h), of which nothing runs before it is
+ * confined. Its parent watches it and counts CPU time, not that of a clock on the wall: a call of
  * more than a second is endless, as is a replay of more than SECONDS and a millisecond an event.
  */
 #include "answer.h"
 #include "attacks.h"
 #include "content.h"
 #include "face.h"
+#include "image.h"
 #include "region.h"
 #include "replay.h"
 
@@ -93,6 +95,9 @@ static bool can_confine(void) {
     int status;
     const pid_t child = fork();
     if (child == 0) {
+        if (!map_image()) {
+            _exit(1);
+        }
         only_compute();
         end_child();
     }
@@ -101,9 +106,10 @@ static bool can_confine(void) {
 
 static void do_what_is_asked(const trace *t, size_t alignment, const question *asked) {
     static const char *const efforts[] = {"places", "apart", "content"};
+    const bool is_mapped = map_image(); /* first, where nothing lies in its way */
     block *objects = reserve_objects(t);
     make_region(asked->size, strcmp(asked->what, efforts[EFFORT_PLACES]) != 0);
-    if (heap_region.start == NULL || objects == NULL) {
+    if (!is_mapped || heap_region.start == NULL || objects == NULL) {
         return; /* as a region that init does not take */
     }
     only_compute();
@@ -217,9 +223,15 @@ static bool read_question(question *asked) {
 
 int main(int count, char **words) {
     question asked;
+    const entries *table = count == 5 ? open_image(words[1]) : NULL;
+    if (table == NULL) {
+        fprintf(stderr, count != 5 ? "usage: see host.c\n" : "%s: no image\n", words[1]);
+        return 2;
+    }
+    use_entries(table);
     const char *missing = missing_functions();
-    if (count != 4 || missing != NULL) {
-        fprintf(stderr, count != 4 ? "usage: see host.c\n" : "has no %s\n", missing);
+    if (missing != NULL) {
+        fprintf(stderr, "has no %s\n", missing);
         return 2;
     }
     told = mmap(NULL, sizeof *told, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -228,17 +240,17 @@ int main(int count, char **words) {
         return 1;
     }
     if (!can_confine()) {
-        fprintf(stderr, "this kernel has no filters of system calls (seccomp)\n");
+        fprintf(stderr, "no memory for the plug-in, or no filters of system calls (seccomp)\n");
         return 1;
     }
-    const trace t = open_trace(words[1]);
+    const trace t = open_trace(words[2]);
     make_contents();
     block_end_of_child();
     printf("%s\n", is_sized() ? "is told sizes" : "is told none");
     fflush(stdout);
-    const int64_t most = strtoll(words[3], NULL, 10) * 1000 + t.count;
+    const int64_t most = strtoll(words[4], NULL, 10) * 1000 + t.count;
     while (read_question(&asked)) {
-        answer_question(&t, strtoul(words[2], NULL, 10), most, &asked);
+        answer_question(&t, strtoul(words[3], NULL, 10), most, &asked);
     }
     return 0;
 }

@@ -3,14 +3,13 @@
 #include "meter.h"
 
 #include "answer.h"
+#include "image.h"
 #include "region.h"
 
 #include <stdint.h>
 #include <string.h>
 
 enum { MOST_STORES = 1 << 16 };
-
-extern char __data_start[], _end[]; /* of the linker: where variables lie */
 
 static bool is_counting;
 static uint64_t loads;
@@ -24,10 +23,6 @@ static struct {
 } logged[MOST_STORES];
 static size_t logged_count;
 static bool is_logging;
-
-static bool is_variable(const void *address) {
-    return (uintptr_t)address >= (uintptr_t)__data_start && (uintptr_t)address < (uintptr_t)_end;
-}
 
 static bool is_payload(const void *address) {
     return heap_region.uses != NULL && is_inside(address, 1) &&

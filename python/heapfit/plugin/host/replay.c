@@ -5,7 +5,6 @@
 #include "answer.h"
 #include "content.h"
 #include "face.h"
-#include "heapfit_plugin.h"
 #include "meter.h"
 #include "region.h"
 
@@ -173,7 +172,7 @@ void replay(const trace *t, size_t alignment, effort how, block *objects) {
                .objects = objects,
                .placements = 0xcbf29ce484222325,
                .lowest = UINT32_MAX};
-    s.plugin.heap = plugin_init(heap_region.start, heap_region.size, alignment);
+    s.plugin.heap = face_init(heap_region.start, heap_region.size, alignment);
     if (s.plugin.heap == NULL) {
         return;
     }

@@ -1,0 +1,348 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reader copies from the pages about boards, taken from there and run as it stands.
+
+A firmware is made of the page's lines alone and of what the page says is the reader's (pages/), and
+counts only if its events arrive. FreeRTOS is the kernel's own sources, ARM_CM3, where
+HEAPFIT_FREERTOS names a clone; else a kernel of ours that starts as that one does.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness import sources
+from harness.board import CORTEX_M3
+from harness.emulator import emulate
+from harness.image import Image
+from heapfit.importers.external_tool import run
+from heapfit.importers.source_lines import places_in
+from heapfit.trace.stored import Trace
+from program import run_heapfit
+
+ROOT = sources.root()
+PAGES = ROOT / "tests/target/pages"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"`([^`]+)`")
+STEPS, SMALLEST = 300, 1001  # pages/app.h
+RAM = 0x20000000
+PLAN = """schema = 1
+name = "by_hand"
+heapfit = "0.1.0"
+region = 32768
+base_alignment = 8
+u_max = 0
+pointer_bits = 32
+[trained_on]
+trace = "none"
+content = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
+events = 0
+kind = "heap"
+[plan]
+allocator = "tlsf"
+alignment = 8
+"""
+ON_TARGET = "docs/on-target.md"
+
+
+def page(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def block(name: str, holds: str, kind: str = "c") -> str:
+    """The page's one block of this kind with these words."""
+    (found,) = [text for one, text in BLOCK.findall(page(name)) if one == kind and holds in text]
+    return found
+
+
+def row(name: str, first: str) -> list[list[str]]:
+    """The code in each cell of the page's row that begins so, without the first."""
+    (line,) = re.findall(rf"^\| {re.escape(first)} \|(.*)\|$", page(name), re.MULTILINE)
+    return [SPAN.findall(cell) for cell in line.split("|")]
+
+
+def split_block(text: str) -> tuple[str, str]:
+    """What stands before any function, and the statements, which the page says stand in one."""
+    is_statement = re.compile(r"^(\(void\))?hfit_\w+\(")
+    lines = text.splitlines()
+    inside = [line for line in lines if is_statement.match(line)]
+    return "\n".join(line for line in lines if line not in inside), "\n".join(inside)
+
+
+SINKS = {
+    name: row(ON_TARGET, f"`sinks/{name}.c`")
+    for name in ("characters", "semihosting", "debugger_ring", "memory")
+}
+
+
+def with_sink(text: str, sink: str) -> str:
+    """The page's lines for a UART, with the function, the context and the lines of another sink."""
+    if sink == "characters":
+        return text
+    (function, context), declared = SINKS[sink][0], SINKS[sink][1]
+    text = re.sub(r"^static hfit_character_sink .*$", "\n".join(declared), text, flags=re.M)
+    return text.replace("hfit_record_to_characters, &uart", f"{function}, {context}").replace(
+        "sinks/characters.c", f"sinks/{sink}.c"
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project in which `heapfit generate --record` has written the recorder."""
+    heapfit("generate", "--record", "-o", "recorder", folder=tmp_path)
+    return tmp_path
+
+
+def heapfit(*words: str, folder: Path) -> str:
+    done = run_heapfit(*words, folder=folder, environment=os.environ)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+FLAGS = f"-mcpu=cortex-m3 -mthumb -Os -g -std=gnu11 -Wall -I{PAGES} -I{ROOT}/target"
+BOARD = [
+    *(PAGES / "board.c", ROOT / "target/board/start.c", ROOT / "target/board/semihost.c"),
+    ROOT / "target/recording/sbrk.c",
+]
+LINKED = (
+    f"-nostartfiles --specs=nano.specs -L{ROOT}/target/board -T{CORTEX_M3.memories} "
+    "-Wl,--gc-sections -Wl,--no-warn-rwx-segments"
+)
+
+
+def kernel() -> tuple[str, list[Path]]:
+    """The includes and the sources of FreeRTOS."""
+    clone = os.environ.get("HEAPFIT_FREERTOS")
+    if clone is None:
+        return f"-I{PAGES}/config -I{PAGES}/kernel", [
+            PAGES / f"kernel/{one}.c" for one in ("kernel", "heap_4")
+        ]
+    here, port = Path(clone), Path(clone, "portable/GCC/ARM_CM3")
+    parts = ("tasks.c", "list.c", "queue.c", "portable/MemMang/heap_4.c")
+    includes = f"-I{PAGES}/config -I{here}/include -I{port}"
+    return includes, [port / "port.c", *(here / part for part in parts)]
+
+
+def freertos_project(folder: Path, sink: str, options: str = "") -> tuple[str, str, str]:
+    """Writes main.c of the page's lines; flags, sources and linker options of the reader's own."""
+    declared, started = split_block(with_sink(block(ON_TARGET, "_start_task(&hfit_one"), sink))
+    spans = SPAN.findall(BLOCK.sub("", page(ON_TARGET)))
+    (end,) = [one for one in spans if one.startswith("hfit_record_close")]
+    (folder / "main.c").write_text(
+        f'#include "app.h"\n#include <FreeRTOS.h>\n#include <task.h>\n{declared}\n'
+        f"void before_the_end(void) {{\n{end}\n}}\n"
+        f"int main(void) {{\n{started}\napp_start();\nvTaskStartScheduler();\nreturn 1;\n}}\n"
+    )
+    includes, kernels = kernel()
+    own = ["main.c", *map(str, [PAGES / "tasks.c", *BOARD, *kernels])]
+    return f"{FLAGS} {includes} {options}", " ".join(own), LINKED
+
+
+def by_make(folder: Path, sink: str, flags: str, code: str, linked: str) -> None:
+    (lines,) = row(ON_TARGET, "Make")
+    text = with_sink("\n".join(lines), sink)
+    (folder / "Makefile").write_text(
+        f"CFLAGS = {flags}\nSOURCES = {code}\nLDFLAGS = {linked}\n{text}\n"
+        "app.elf:\n\tarm-none-eabi-gcc $(CFLAGS) $(SOURCES) $(LDFLAGS) -o $@\n"
+    )
+    subprocess.run(["make", "-s"], cwd=folder, check=True)
+
+
+def by_cmake(folder: Path, sink: str, flags: str, code: str, linked: str) -> None:
+    (lines,) = row(ON_TARGET, "CMake")
+    text = with_sink("\n".join(line for line in lines if "(" in line), sink)
+    (folder / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nset(CMAKE_SYSTEM_NAME Generic)\n"
+        "set(CMAKE_C_COMPILER arm-none-eabi-gcc)\n"
+        "set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)\nproject(app C)\n"
+        f"add_executable(app {code})\nset_target_properties(app PROPERTIES SUFFIX .elf)\n"
+        f"separate_arguments(flags UNIX_COMMAND [[{flags}]])\nadd_compile_options(${{flags}})\n"
+        f"separate_arguments(linked UNIX_COMMAND [[{flags} {linked}]])\n"
+        f"target_compile_options(app PRIVATE ${{flags}})\n"
+        f"target_link_options(app PRIVATE ${{linked}})\n{text}\n"
+    )
+    subprocess.run(["cmake", "-S", ".", "-B", "."], cwd=folder, check=True, capture_output=True)
+    subprocess.run(["cmake", "--build", "."], cwd=folder, check=True, capture_output=True)
+
+
+def by_platformio(folder: Path, sink: str, flags: str, code: str, linked: str) -> None:
+    """As PlatformIO reads its two lines: flags of all, and sources named from src."""
+    ((own, sources_of),) = row(ON_TARGET, "PlatformIO")
+    filters = re.findall(r"\+<\.\./([^>]+)>", sources_of)
+    assert len(filters) == 3
+    (lines,) = row(ON_TARGET, "Make")
+    defined = shlex.split(lines[0])[-1]
+    page_flags = [*own.partition("= ")[2].split(), defined]
+    files = [*filters, f"recorder/sinks/{sink}.c", "recorder/sinks/freertos_task.c"]
+    command = ["arm-none-eabi-gcc", *flags.split(), *page_flags, *code.split(), *files]
+    subprocess.run([*command, *linked.split(), "-o", "app.elf"], cwd=folder, check=True)
+
+
+def sizes(trace: Trace) -> list[int]:
+    """The sizes that were asked for, in order."""
+    columns = next(trace.batches(("op", "size")))
+    return [int(size) for op, size in zip(columns["op"], columns["size"], strict=True) if op == 0]
+
+
+def recorded(folder: Path, sink: str) -> Trace:
+    """What arrives of a run: by the emulator, or out of RAM as a probe or a debugger reads it."""
+    if sink in ("characters", "semihosting"):
+        words = ("record", "--qemu", "app.elf", "--seconds", "60", "-o", "run.parquet")
+        heapfit(*words, folder=folder)
+        return Trace.open(folder / "run.parquet")
+    image = Image(folder / "app.elf", CORTEX_M3)
+    emulate(image)
+    address, size = image.symbols["up" if sink == "debugger_ring" else "bytes"]
+    start = address - RAM
+    (folder / "log.bin").write_bytes((folder / "ram.bin").read_bytes()[start : start + size])
+    heapfit("import", "log.bin", "-o", "run.parquet", folder=folder)
+    return Trace.open(folder / "run.parquet")
+
+
+@pytest.mark.parametrize(
+    ("build", "sink"),
+    [*((by_make, sink) for sink in SINKS), (by_cmake, "characters"), (by_platformio, "characters")],
+)
+def test_the_lines_for_freertos_record_every_request(
+    folder: Path, build: Callable[..., None], sink: str
+) -> None:
+    build(folder, sink, *freertos_project(folder, sink))
+    trace = recorded(folder, sink)
+    assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+    assert [note for note in trace.info.notes if "other text" not in note] == []
+
+
+def test_the_recorder_is_not_in_the_recording(folder: Path) -> None:
+    """The tasks of the program and of the kernel are; that of the recorder never."""
+    for is_static in (0, 1):
+        options = f"-DconfigSUPPORT_STATIC_ALLOCATION={is_static}"
+        by_make(folder, "semihosting", *freertos_project(folder, "semihosting", options))
+        asked = sizes(recorded(folder, "semihosting"))
+        assert asked[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+        assert set(asked[:-STEPS:2]) <= {1024, 512}  # the stacks of the program and the idle task
+        (folder / "app.elf").unlink()
+
+
+def text_of(folder: Path) -> int:
+    """Bytes of an image's code and constants, which it then has no more."""
+    listing = run(["arm-none-eabi-size", "app.elf"], folder)
+    (folder / "app.elf").unlink()
+    return int(listing.splitlines()[1].split()[0])
+
+
+def test_the_flash_that_the_page_tells_is_what_is_linked(folder: Path) -> None:
+    """To the larger of 10 % and 32 B: of the whole recorder, task and sink included."""
+    (told,) = re.findall(
+        r"^\| flash that .* \| ([\d,]+) B; .* ([\d,]+) B \|$", page(ON_TARGET), re.M
+    )
+    flags, code, _ = freertos_project(folder, "characters", "-ffunction-sections")
+    main = (folder / "main.c").read_text()
+    plain = re.sub(
+        r"^(#include \"(adapters|sinks)|static hfit|hfit_record).*$", "", main, flags=re.M
+    )
+    (folder / "main.c").write_text(plain)
+    makefile(folder, code, "", flags.removeprefix(FLAGS))
+    before = text_of(folder)
+    for sink, bytes_told in zip(("characters", "semihosting"), told, strict=True):
+        by_make(folder, sink, *freertos_project(folder, sink, "-ffunction-sections"))
+        grown = text_of(folder) - before
+        assert abs(int(bytes_told.replace(",", "")) - grown) <= max(0.1 * grown, 32), grown
+
+
+BARE = "docs/guides/bare-metal.md"
+
+
+def loop_project(folder: Path, declared: str, looped: str, end: str) -> str:
+    """Writes main.c with a main loop of the application's; the sources of the reader's own."""
+    (folder / "main.c").write_text(
+        f'#include "app.h"\n{declared}\n'
+        "int main(void) {\nfor (int i = 0; i < APP_STEPS; i++) {\n"
+        f"app_step(i);\n{looped}\n}}\n{end}\napp_end();\n}}\n"
+    )
+    return " ".join(["main.c", *map(str, [PAGES / "loop.c", *BOARD])])
+
+
+def makefile(folder: Path, code: str, lines: str, options: str = "") -> None:
+    (folder / "Makefile").write_text(
+        f"CFLAGS = {FLAGS} {options}\nSOURCES = {code}\nLDFLAGS = {LINKED}\n{lines}\n"
+        "app.elf:\n\tarm-none-eabi-gcc $(CFLAGS) $(SOURCES) $(LDFLAGS) -o $@\n"
+    )
+    subprocess.run(["make", "-s"], cwd=folder, check=True)
+
+
+def bare_parts() -> tuple[str, str, str]:
+    """What is declared, done in the loop, and done at the end, by the guide for bare metal."""
+    declared, looped = split_block(block(BARE, "hfit_record_drain"))
+    spans = SPAN.findall(BLOCK.sub("", page(BARE)))
+    (closed,) = [one for one in spans if one.startswith("hfit_record_close")]
+    return declared, looped, f"{closed};\n{looped}"
+
+
+def test_the_lines_for_newlib_record_every_request_and_the_time(folder: Path) -> None:
+    spans = SPAN.findall(BLOCK.sub("", page(BARE)))
+    clock = [one for one in spans if one.startswith("#define HFIT_RECORD_TICK")]
+    (folder / "my_recorder.h").write_text("#include <app.h>\n" + "\n".join(clock) + "\n")
+    (named,) = [one for one in spans if one.startswith("-DHFIT_RECORD_CONFIG_FILE")]
+    code = loop_project(folder, *bare_parts())
+    makefile(folder, code, block(BARE, "--wrap=_malloc_r", "text"), f"-I. {named}")
+    trace = recorded(folder, "characters")
+    assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+    assert 2048 not in sizes(trace)  # the recorder's stack
+    assert trace.info.notes == ()
+    (times,) = [batch["time"] for batch in trace.batches(("time",))]
+    assert times[-1] == 1000 * (STEPS - 1)  # my_ticks counts the steps, as milliseconds
+
+
+def test_a_function_of_ones_own_names_its_caller(folder: Path) -> None:
+    """The page's my_alloc, and its header for a Cortex-M7's memories."""
+    (folder / "my_recorder.h").write_text("#include <stdint.h>\n" + block(ON_TARGET, "my_memory"))
+    own = "#include <stdlib.h>\n" + block(ON_TARGET, "*my_alloc(")
+    declared, looped, end = bare_parts()
+    kept = "void *kept;\n__attribute__((noinline)) void keep(void) {\nkept = my_alloc(77);\n}"
+    code = loop_project(folder, f"{declared}\n{own}\n{kept}", f"keep();\n{looped}", end)
+    spans = SPAN.findall(BLOCK.sub("", page(ON_TARGET)))
+    (config,) = [one for one in spans if "my_recorder.h" in one]
+    (flag,) = re.findall(r"CFLAGS \+= (-DHFIT_RECORD_CALL_SITES=1)", page(ON_TARGET))
+    makefile(folder, code, block(BARE, "--wrap=_malloc_r", "text"), f"-I. {config} {flag}")
+    trace = recorded(folder, "characters")
+    columns = next(trace.batches(("size", "site", "served", "op")))
+    is_own = (columns["size"] == 77) & (columns["op"] == 0)
+    assert is_own.sum() == STEPS
+    assert set(columns["served"][is_own].tolist()) == {
+        16 | 128
+    }  # the board's RAM lies at the page's DTCM
+    places = places_in([folder / "app.elf"], set(columns["site"][is_own].tolist()))
+    assert {place.function for place in places.values()} == {"keep"}
+
+
+@pytest.mark.parametrize("name", ["malloc", "freertos"])
+def test_the_lines_for_a_fitted_heap_build_and_serve(folder: Path, name: str) -> None:
+    """By a plan's C, which records itself where the guide has lines for that."""
+    guide = {"malloc": BARE, "freertos": "docs/guides/freertos.md"}[name]
+    (command,) = [
+        line for line in block(guide, "heapfit generate", "sh").splitlines() if name in line
+    ]
+    (folder / "plan.toml").write_text(PLAN)
+    words = shlex.split(command)[1:]
+    lines = block(guide, f"{name}-heap/*.c", "text")
+    if name == "malloc":
+        heapfit(*words, folder=folder)
+        makefile(folder, loop_project(folder, "", "", ""), lines)
+        emulate(Image(folder / "app.elf", CORTEX_M3))
+        return
+    heapfit(*words, "--record", folder=folder)
+    flags, code, _ = freertos_project(folder, "characters")
+    text = (folder / "main.c").read_text()
+    text = text.replace("hfit_one_heap", "app_heap_recorder")
+    (folder / "main.c").write_text(text.replace("adapters/one_heap.h", "app_heap.h"))
+    lines += block(guide, "freertos-heap/sinks", "text")
+    code = " ".join(one for one in code.split() if not one.endswith("heap_4.c"))
+    makefile(folder, code, lines, flags.removeprefix(FLAGS))
+    trace = recorded(folder, "characters")
+    assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+    assert 2048 not in sizes(trace)  # the recorder's stack
+    assert trace.info.notes == ()
