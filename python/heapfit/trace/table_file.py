@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.outputs.printable import printable
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 
@@ -60,7 +61,7 @@ def _arrow_name(path: Path, mode: str) -> Iterator[str]:
 def _first_line(error: Exception) -> str:
     """The first line of an error's text, with bytes that are not printable written out."""
     said = (str(error).splitlines() or [type(error).__name__])[0]
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
+    return printable(said)
 
 
 def require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
