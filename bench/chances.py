@@ -289,7 +289,8 @@ def judge_log(what: str, random: Random) -> bool | None:
         return found.decline.low <= 1 <= found.decline.high
     further = np.arange(1, 4000)
     free = 200_000 - 60 * (959 + further) + random.normal(0, 1000, len(further))
-    end, latest = 60 * further[np.argmax(free <= 0)], found.run_out.latest
+    is_short = free < found.run_out.bytes_left
+    end, latest = 60 * further[np.argmax(is_short)], found.run_out.latest
     return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
 
 
@@ -554,7 +555,7 @@ def state_by_trends() -> list[Statement]:
             say(name, "forecast", "960 states around a line that falls", SURE,
                 partial(judge_log, what))
             for name, what in (("free memory falls by, interval", "rate"),
-                               ("nothing is free after, interval", "end"))
+                               ("a request of 1,024 B fails after, interval", "end"))
         ),
         *(
             say("9 of 10 such runs leave, interval", "forecast",

@@ -640,7 +640,7 @@ def test_names_in_markdown_are_no_markup() -> None:
     parts = [Fields({"no": 1}), Line("<b> & *c*"), Line(""), Table(columns, ["a|b`\x1b[2J"])]
     assert markdown_of("x [y]", parts) == (
         "### x \\[y\\]\n\n\\<b\\> \\& \\*c\\*\n\n"
-        "| call site | bytes |\n| --- | ---: |\n| a\\|b\\`\\[2J | 8 |\n"
+        "| call site | bytes |\n| --- | ---: |\n| a\\|b\\`\\\\x1b\\[2J | 8 |\n"
     )
 
 

@@ -286,7 +286,7 @@ def test_windows_that_grow_get_a_number_of_calls(tmp_path):
     assert outlook.decline is not None
     assert outlook.run_out is not None
     assert outlook.decline.rate * 1024 == pytest.approx(100)
-    assert outlook.run_out.after == pytest.approx((40_000 - 13_900) / 100 * 1024, rel=0.01)
+    assert outlook.run_out.after == pytest.approx((40_000 - 1024 - 13_900) / 100 * 1024, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
+from heapfit.checks.shards import shard_of
 from heapfit.forecast.horizon import FEWEST_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
@@ -49,7 +50,7 @@ def check_parts(check: Check) -> list[Part]:
     prospect = check.prospect
     return [
         *head,
-        Fields({"prospect": prospect}),
+        Fields({"prospect": prospect, "shard": shard_of(check)}),
         *map(Line, filter(None, [_describe_prospect(prospect)])),
         *(part for one in check.recordings for part in _finding_parts(one, plan)),
         *map(Note, _list_unchecked(check)),
