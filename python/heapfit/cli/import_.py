@@ -25,10 +25,8 @@ from heapfit.trace.stored import Trace
 def run(command: ImportCommand) -> None:
     if command.line is None and (command.free or command.resize):
         raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
-    line, free, resize = map(
-        "\n".join, (command.line or (), command.free or (), command.resize or ())
-    )
-    own = OwnLines(line, free, resize) if command.line else None
+    texts = ["\n".join(one or ()) for one in (command.line, command.free, command.resize)]
+    own = OwnLines(texts[0], texts[1], texts[2]) if command.line else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,
