@@ -19,9 +19,9 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.filling import describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
+from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock
@@ -277,7 +277,7 @@ def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
     peaks = settled[len(settled) % 48 :].reshape(48, -1).max(axis=1)
     (reserve,) = [one for one in outlook.reserves if one.times == 10]
     assert outlook.finding is Finding.STEADY
-    assert REGION - reserve.free == pytest.approx(sample_maxima(peaks).level(480, 0.1), rel=0.1)
+    assert REGION - reserve.free == pytest.approx(find_level(peaks, 480, 0.1), rel=0.1)
     assert outlook.log.clock is Clock.CALLS
 
 
