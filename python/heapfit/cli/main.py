@@ -17,7 +17,7 @@ from functools import cache
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import heapfit
 from heapfit.cli.arguments import list_options
@@ -201,6 +201,16 @@ def _run(words: Sequence[str]) -> int:
     return _run_command(name, rest)
 
 
+def _module_of(name: str, declared: type) -> Any:
+    """What runs a command; HeapfitError where this system has not what it needs."""
+    try:
+        return import_module(module_of(declared))
+    except ModuleNotFoundError as error:
+        if error.name not in ("fcntl", "termios"):
+            raise
+        raise HeapfitError(f"{name} needs Linux or WSL (docs/platforms.md)") from error
+
+
 def _run_program(words: Sequence[str]) -> int:
     """Prints what an option of the program itself asks for."""
     typed, _ = split_words("", words, _PROGRAM_OPTIONS)
@@ -234,7 +244,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
                 ours.require_replaceable(path)
         try:
             # What the command does takes the libraries that its help does without.
-            import_module(module_of(declared)).run(command)
+            _module_of(name, declared).run(command)
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:
