@@ -28,7 +28,8 @@ from heapfit.fitting.options import FitOptions
 from heapfit.forecast import kind
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind
-from heapfit.forecast.log.outlook import Outlook, find_outlook
+from heapfit.forecast.log.heaps import judge_heaps
+from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
@@ -127,12 +128,13 @@ def find_bounds(
         return trace_bounds.find_bounds(load_trace(trace, alignment, progress), progress=progress)
 
 
-def forecast_log(log: Path | str, line: str | None = None) -> Outlook:
+def forecast_log(log: Path | str, line: str | Sequence[str] | None = None) -> Outlook:
     """Forecasts from a telemetry log whether a device's memory falls, and how long it lasts.
 
-    `line`: what a line looks like, such as "free {free} largest {largest}"; None: found.
+    `line`: what a line looks like, such as "free {free} largest {largest}", or several; None:
+    found. Of several heaps the one counts that ends first.
     """
-    return find_outlook(read_log(Path(log), line))
+    return judge_heaps(read_log(Path(log), line))[0]
 
 
 def fit(

@@ -25,6 +25,7 @@ from heapfit.importers.preload import recorder_settings
 from heapfit.importers.record import record
 from heapfit.importers.site_names import own_places
 from heapfit.importers.source_lines import SourcePlace, mapping_of, places_in, site_hash
+from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.chains import callers_of, chain_metadata, parse_chains, tags_of
@@ -189,6 +190,30 @@ def test_a_file_whose_code_begins_at_0_is_looked_up(program, tmp_path):
     assert places_in([tmp_path / "low"], {site})[site].address == 0
 
 
+def test_names_of_several_lines_are_read(tmp_path):
+    """A symbol may have any name; addr2line prints it as it is, also one like its own lines."""
+    names = ["first\n0x1\nx\x1b[2J", "second", "a\n??:0\nb", "last"]
+    lines = "".join(
+        f".globl f{i}\n.type f{i}, @function\nf{i}: .zero 16\n.size f{i}, 16\n" for i in range(4)
+    )
+    (tmp_path / "n.s").write_text(f".text\n.zero 16\n{lines}")
+    renamed = [f"--redefine-sym=f{i}={name}" for i, name in enumerate(names)]
+    for words in (
+        ["cc", "-c", "n.s", "-o", "n.o"],
+        ["objcopy", *renamed, "n.o"],
+        ["cc", "-shared", "-nostdlib", "n.o", "-o", "n"],
+    ):
+        subprocess.run(words, cwd=tmp_path, check=True)
+    mapping = mapping_of(tmp_path / "n")
+    starts = sorted({start for start, _ in mapping.functions})
+    offsets = np.array([start + 8 - mapping.start for start in starts], np.uint64)
+    sites = site_hash(offsets, mapping.extent).tolist()
+    found = places_in([tmp_path / "n"], set(sites))
+    told = [found[site].function for site in sites]
+    assert (told[0], *told[1::2]) == (names[0], *names[1::2])
+    assert printable(told[0]) == "first\\n0x1\\nx\\x1b[2J"
+
+
 def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path, monkeypatch):
     tool = tmp_path / "addr2line"
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
@@ -199,7 +224,7 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
         HeapfitError, match=r"program: its source lines cannot be read: addr2line.*another"
     ):
         places_in([program], known)
-    tool.write_text("#!/bin/sh\nprintf '0x1\\nf\\377\\n??:0\\n'\n")
+    tool.write_text('#!/bin/sh\nfor call; do :; done\nprintf "$call\\nf\\377\\n??:0\\n"\n')
     (place,) = places_in([program], {sites[1].site}).values()
     assert place.function == "f\ufffd"
 

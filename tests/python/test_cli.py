@@ -155,12 +155,12 @@ def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
 
 def test_a_table_aligns_text_left_and_numbers_right(capsys):
     console.print_table(
-        ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1bb", None, 12.5], ["c", 7, None]]
+        ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1b", None, 12.5], ["c", 7, None]]
     )
     assert capsys.readouterr().out == (
         "candidate       R    over\n"
         "tlsf       23,040   1.050\n"
-        "ab              -  12.500\n"
+        "a\\x1b           -  12.500\n"
         "c               7       -\n"
     )
 

@@ -115,6 +115,13 @@ def test_the_command_shows_views_and_tasks(stored):
     assert "one of the two" in both.stderr
 
 
+def test_folded_lines_show_no_hostile_name(loaded):
+    places = {**PLACES, 13: Frame("ma\nin\x1b[2J\u202e", "main.c", 3)}
+    text = export_holdings(holdings_by_site(loaded, View.PEAK, places), Export.FOLDED).decode()
+    assert "app;ma\\nin\\x1b[2J\\u202e;" in text
+    assert all(line.isprintable() for line in text.split("\n"))
+
+
 def test_folded_lines_have_the_outermost_caller_first(loaded):
     text = export_holdings(sites_of(loaded), Export.FOLDED).decode()
     assert text == "app;main;text:one 300\napp;main;0000000b 280\n"

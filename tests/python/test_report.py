@@ -47,6 +47,7 @@ from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
+from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, file_name, load_plan
 from heapfit.plan.quantities import format_share
@@ -54,7 +55,6 @@ from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.html import write
 from heapfit.results.matrix import comparison_page
-from heapfit.results.number_text import printable
 from heapfit.results.packed_map import pack_map
 from heapfit.results.plans import plans_page
 from heapfit.results.plans_of_several import several_plans_page

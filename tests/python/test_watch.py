@@ -4,11 +4,14 @@
 import os
 import re
 import signal
+import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,6 +140,66 @@ def require_served(port):
     foreign = urllib.request.Request(address, headers={"Host": "example.org"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(foreign)
+
+
+# Fills a heap whose map takes a while, and ends once it is told to.
+ENDING = """
+#include <stdlib.h>
+#include <unistd.h>
+static void *blocks[1 << 12];
+int main(int count, char **words) {
+    for (unsigned i = 0, state = 1; i < 1 << 17; i++) {
+        state = state * 1103515245 + 12345;
+        void **one = &blocks[state >> 8 & 4095];
+        free(*one);
+        *one = malloc(state >> 20 & 1023);
+    }
+    while (access(words[1], F_OK) != 0) usleep(1000);
+    if (count > 2) abort();
+    return 7;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def ending(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("ending")
+    (folder / "ending.c").write_text(ENDING)
+    subprocess.run(["cc", "-O1", "ending.c", "-o", "ending"], cwd=folder, check=True)
+    return folder / "ending"
+
+
+@pytest.mark.parametrize(("words", "status"), [((), 7), (("abort",), 134)])
+def test_requests_in_flight_neither_change_the_status_nor_hold_it_up(
+    words, status, ending, tmp_path
+):
+    """Those who wait for the page, send nothing, or take nothing of it."""
+    command = [Path(sys.executable).parent / "heapfit", "record", "--page", "0", "--"]
+    with (
+        ExitStack() as stack,
+        subprocess.Popen(
+            [*command, ending, tmp_path / "end", *words],
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running,
+    ):
+        port = int(re.search(r"127\.0\.0\.1:(\d+)/", running.stderr.readline())[1])
+        clients = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(16)
+        ]
+        for client in clients[:-4]:
+            client.sendall(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n")
+        time.sleep(0.2)
+        (tmp_path / "end").touch()
+        said = running.stderr.read()
+        assert running.wait(60) == status, said
+        assert "Traceback" not in said
+        answers = [client.recv(64)[:12] for client in clients]
+        assert set(answers) <= {b"", b"HTTP/1.0 200", b"HTTP/1.0 503"}
+        assert set(answers[-4:]) == {b""}
+    assert (tmp_path / "ending.parquet").is_file()
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from heapfit.cli.commands.recordings import ForecastCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.outlook import find_outlook
+from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.reading import read_log
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.results.forecast import forecast_parts
@@ -21,4 +21,5 @@ def run(command: ForecastCommand) -> None:
     except HeapfitError:
         require_kind(command.log)  # says what a recording or a plan is good for
         raise
-    print_result(forecast_parts(find_outlook(log)), command.as_json)
+    first, *others = judge_heaps(log)
+    print_result(forecast_parts(first, others), command.as_json)

@@ -31,12 +31,12 @@ def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
         def look() -> None:
             console.note(_describe(round(time.monotonic() - begun), heap, followed))
 
-        thread = threading.Thread(target=_repeat, args=(look, end), daemon=True)
-        thread.start()
+        thread = threading.Thread(target=_repeat, args=(look, end))
         try:
+            thread.start()
             yield
         finally:
-            end.set()
+            end.set()  # then it ends before the engine goes, whatever interrupts what follows
             thread.join()
             followed.close()
 

@@ -173,10 +173,11 @@ def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple
     return tuple(measure_peak_use(one, event) for one in [*subjects, *others][:_MOST_HEAPS])
 
 
-def map_live(live: LiveHeap) -> HeapMap | None:
+def map_live(live: LiveHeap, progress: Progress = ignore_progress) -> HeapMap | None:
     """The map of what was recorded so far; None where that is nothing.
 
     A heap whose region is not given has the first of 64 KiB, 128 KiB and so on that serves it all.
+    An error that `progress` raises ends the drawing soon.
     """
     batches = live.recording.columns() if live.recording else iter(())
     first = next(batches, None)
@@ -187,8 +188,10 @@ def map_live(live: LiveHeap) -> HeapMap | None:
         shown, heap = load_trace(trace), Heap(live.plan.allocator, live.plan)
         trial, region = heap.trial(shown, live.base), live.region or _FIRST_REGION
         while not (live.region or trial.run(region).runs):
+            progress("draw the heap map", 0.0)
             region *= 2
-        return map_of(shown, [subject_from_heap(heap.name, heap, shown, (region, live.base))])
+        subject = subject_from_heap(heap.name, heap, shown, (region, live.base))
+        return map_of(shown, [subject], progress=progress)
 
 
 def map_of(

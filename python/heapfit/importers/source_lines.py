@@ -35,6 +35,8 @@ _LOOKED_UP_AT_ONCE = 1000  # addresses on one command line
 _TOOL = "addr2line"
 _PATIENCE = 60  # seconds; a damaged file may send it round in circles
 _UNKNOWN = "??"
+_ANSWER = re.compile(r"^0x[0-9a-f]+$")
+_PLACE = re.compile(r":(?:\d+|\?)(?: \(.*\))?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,22 +217,35 @@ def _look_up(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
 
 def _addr2line(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:
     words: list[str | Path] = [_TOOL, "-C", "-f", "-s", "-i", "-a", "-e", program.resolve()]
-    calls = (f"{max(address - 1, 0):#x}" for address in addresses)
+    calls = [max(address - 1, 0) for address in addresses]
     try:
-        answers = run([*words, *calls], program.resolve().parent, _PATIENCE)
+        answers = run([*words, *map(hex, calls)], program.resolve().parent, _PATIENCE)
     except HeapfitError as error:
         raise HeapfitError(f"{program}: its source lines cannot be read: {error}") from error
-    # For each address a line with it, then two lines for each function.
-    parts = re.split(r"^0x[0-9a-f]+\n", answers, flags=re.MULTILINE)[1:]
-    found = [part.splitlines() for part in parts]
-    if len(found) != len(addresses) or not all(lines and len(lines) % 2 == 0 for lines in found):
+    # For each address a line with it, then for each function its name, which may have several
+    # lines, and its place.
+    found: list[list[str]] = []
+    for line in answers.split("\n")[:-1]:
+        if len(found) < len(calls) and _ANSWER.match(line) and int(line, 16) == calls[len(found)]:
+            found.append([])
+        elif found:
+            found[-1].append(line)
+    frames = [list(_read_frames(lines)) for lines in found]
+    if len(frames) != len(addresses) or not all(frames):
         raise HeapfitError(
             f"{program}: {_TOOL} printed {len(found)} answers for {len(addresses)} addresses"
         )
-    return [
-        [_read_frame(*pair) for pair in zip(lines[::2], lines[1::2], strict=True)]
-        for lines in found
-    ]
+    return frames
+
+
+def _read_frames(lines: Sequence[str]) -> Iterator[_Frame]:
+    name: list[str] = []
+    for line in lines:
+        if name and _PLACE.search(line):
+            yield _read_frame("\n".join(name), line)
+            name = []
+        else:
+            name.append(line)
 
 
 def _read_frame(function: str, line: str) -> _Frame:

@@ -20,6 +20,7 @@ import jinja2
 
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
+from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
 from heapfit.results.chart import Chart
@@ -127,4 +128,4 @@ def _environment() -> jinja2.Environment:
 
 def _printable_text(value: object) -> object:
     """Plain text made printable; markup, which is a subclass, and numbers as they are."""
-    return number_text.printable(value) if type(value) is str else value
+    return printable(value) if type(value) is str else value

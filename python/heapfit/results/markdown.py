@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from heapfit.outputs.file import stage_file
+from heapfit.outputs.printable import printable
 from heapfit.results.parts import Group, Line, Note, Part, Table
-from heapfit.results.text import cell, is_right, printable
+from heapfit.results.text import cell, is_right
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~#&@])")
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
 
 from markupsafe import Markup, escape
 
+from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import NO_BREAK, format_share
 
 NOT_FOUND = "none"  # of a region: it was searched
@@ -125,23 +125,6 @@ def sentence(text: str) -> Markup:
     safe = str(escape(printable(text)))
     coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
     return Markup(re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="whole">\1</span>', coded))
-
-
-def printable(text: str) -> str:
-    r"""The text with control, format and surrogate characters and line ends written out.
-
-    >>> print(printable("a\x1b[31m"))
-    a\x1b[31m
-    """
-    return "".join(
-        character.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(character) in _UNPRINTABLE
-        else character
-        for character in text
-    )
-
-
-_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 def figure_text(text: str) -> str:

@@ -6,33 +6,15 @@ Names come from files and may be hostile, so all text passes `printable`.
 
 from __future__ import annotations
 
-import re
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Sequence
 
+from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import NO_BREAK, keep_units
 from heapfit.results.parts import Line
 from heapfit.results.table import TableColumn, table_lines
 
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
-
-_RAW_BYTE = re.compile("[\udc80-\udcff]")  # of a name that is not UTF-8, as Python keeps it
-
-# Controls, format characters (bidirectional overrides among them), surrogates, line separators.
-_UNPRINTABLE = {"Cc", "Cf", "Cs", "Zl", "Zp"}
-
-
-def printable(text: str) -> str:
-    """The text without what could steer a terminal; bytes that are not UTF-8 are escaped.
-
-    >>> printable("a\\x1b[2Jb\\u202ec"), printable("caf\\udce9")
-    ('a[2Jbc', 'caf\\\\xe9')
-    """
-    if text.isascii() and text.isprintable():
-        return text
-    text = _RAW_BYTE.sub(lambda found: f"\\x{ord(found[0]) - 0xDC00:x}", text)
-    return "".join(c for c in text if unicodedata.category(c) not in _UNPRINTABLE)
 
 
 def wrap_text(text: str, indent: str = "") -> list[str]:

@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
+from heapfit.outputs.printable import printable
 from heapfit.results.parts import Group, Line, Note, Part, Table, content_of
-from heapfit.results.text import WIDTH, lay_table, lines_of, printable, wrap_text
+from heapfit.results.text import WIDTH, lay_table, lines_of, wrap_text
 
 JSON_SCHEMA = 1
 WIDE = 200  # columns of what bench/ prints, for people and for programs

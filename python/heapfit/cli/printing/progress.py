@@ -13,8 +13,8 @@ from rich.progress import BarColumn, ProgressColumn, Task, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
+from heapfit.outputs.printable import printable
 from heapfit.progress import Progress, ignore_progress, weigh_steps
-from heapfit.results.text import printable
 
 _LEAST_KNOWN = 0.05  # of the work, before what is left is estimated
 _STEP_WIDTH = 36

@@ -1,53 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A log as the states of one heap, whatever form it is written in.
+"""A log as the states of its heaps, whatever form it is written in.
+
+    lines --> samples --> states of each heap --> what is free, by all that the log says of it
 
 A state begins with the first line that repeats a figure of the one before: what firmware prints of
-one moment may take one line or several. Where the log speaks of several heaps, the one is read of
-which it says most.
+one moment may take one line or several. Of several heaps the internal ones come first.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from math import isnan
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.dump import read_dump
-from heapfit.forecast.log.forms import LineReader, find_form, read_by_pattern
+from heapfit.forecast.log.figures import UnclearFigureError, settle
+from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_by
+from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
+from heapfit.forecast.log.words import MAIN
+from heapfit.importers.log_lines import LONGEST_LINE, LineReader
 from heapfit.importers.stream import ByteStream
 
-LONGEST_LINE = 4096  # bytes; what is longer is skipped
 MOST_STATES = 2_000_000
 _MOST_BYTES = 1 << 30
 _STDIN = Path("/dev/stdin")
-_DAY = 86_400.0
-_WRAP = 2.0**32 / 1000  # seconds where a counter of milliseconds begins again, after 49.7 days
+_CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one first
+_NEAR = 5  # lines between a failed request and the state that is printed of it
+_MOST_HEAPS = 16  # that are judged; more that differ in digits are one
+_LONGEST_NAME = 60  # characters
+_DIGITS = re.compile(r"(?<![A-Za-z_\d.])\d[\d.,:]*")  # that are no part of a word
+_FIGURE_WORDS = re.compile(
+    r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|/", re.I
+)
+_LOOKED_AT = 5_000  # lines, by which a stack is known
+_EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
-def read_log(path: Path, pattern: str | None = None) -> TelemetryLog:
-    """The states that a log shows; HeapfitError if it shows none.
+def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryLog:
+    """The states of the first heap that a log shows, with those of others; HeapfitError if none.
 
-    `pattern`: the form of its lines, such as 'free {free} largest {largest}'; None: found by what
+    `lines`: what its lines look like, such as 'free {free} largest {largest}'; None: found by what
     firmware, CSV, JSON lines and Prometheus text look like.
     """
     name = "standard input" if path == Path("-") else str(path)
     content, damage = _read_content(path, name)
-    lines = [
+    texts = [
         (number, line.decode("utf-8", "replace"))
         for number, line in enumerate(content.splitlines(), 1)
         if len(line) <= LONGEST_LINE
     ]
-    texts = [line for _, line in lines if line.strip()]
-    if not texts:
+    if not any(line.strip() for _, line in texts):
         is_long = len(content) > LONGEST_LINE
         why = f"has no line of at most {LONGEST_LINE:,} B" if is_long else "is empty"
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
-    log = read_dump(name, lines) if pattern is None else None
-    return replace(log or _read_lines(name, lines, texts, pattern), damage=damage)
+    log = read_dump(name, texts) if lines is None else None
+    if log is None:
+        forms = make_forms() if lines is None else (("lines as given", _described(lines)),)
+        log = _read_lines(name, texts, forms)
+    return replace(log, damage=damage)
+
+
+def _described(lines: str | Sequence[str]) -> Form:
+    return read_by([lines] if isinstance(lines, str) else lines)
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
@@ -66,108 +86,167 @@ def _read_content(path: Path, name: str) -> tuple[bytes, str]:
 
 
 def _read_lines(
-    name: str, lines: Sequence[tuple[int, str]], texts: Sequence[str], pattern: str | None
+    name: str, lines: Sequence[tuple[int, str]], forms: Sequence[tuple[str, Form]]
 ) -> TelemetryLog:
-    """The log of the heap of which most is said."""
-    form, read = (
-        find_form(texts) if pattern is None else ("lines as given", read_by_pattern(pattern))
-    )
-    found = [one for one in _join(lines, read) if Field.FREE in one.values]
-    if not found:
-        raise HeapfitError(
-            f"{name}: none of its lines, {len(lines):,} in all, shows free bytes "
-            "(say what they look like: --line 'free {free} largest {largest}')"
-        )
-    heaps: Counter[str] = Counter()
-    for one in found:
-        heaps[one.heap] += len(one.values)
-    heap = heaps.most_common(1)[0][0]
-    states = [one for one in found if one.heap == heap]
-    wrong = [(one, field) for one in states for field, value in one.values.items() if isnan(value)]
-    for one, field in wrong:
-        del one.values[field]
-    valid = [one for one in states if Field.FREE in one.values]
-    if not valid:
-        raise HeapfitError(
-            f"{name}: line {states[0].line}: free bytes are negative, too large or no number, as "
-            f"in all of {len(states):,} states (print them unsigned, in decimal)"
-        )
-    if len(valid) > MOST_STATES:
+    """The log of the first heap, with the others."""
+    samples, form = _read_samples(lines, forms)
+    if not samples and len(forms) > 1:
+        samples, form = _read_samples(lines, (("bare numbers", read_bare),))
+    states = [one for one in _join(samples) if one.values.keys() & {*MAIN}]
+    if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
-    clock = _find_clock(valid)
-    others = [other for other in heaps if other != heap]
-    numbered = [*_number_boots(valid, clock)]
-    return TelemetryLog(form, numbered, clock, len(wrong), others, len(found) - len(states))
+    logs, doubts = [], []
+    for heap, found in _split_heaps(states).items():
+        try:
+            logs.append(_make_log(form, heap, found))
+        except UnclearFigureError as doubt:
+            doubts.append(doubt)
+    if not logs:
+        why = (
+            doubts[0]
+            if doubts
+            else (
+                f"none of its lines, {len(lines):,} in all, shows free bytes "
+                "(say what they look like: --line 'free {free} largest {largest}')"
+            )
+        )
+        raise HeapfitError(f"{name}: {why}")
+    head = "\n".join(text for _, text in lines[:_LOOKED_AT])
+    for i, one in enumerate(logs):
+        unit, setting = find_setting(one.name, head)
+        logs[i] = replace(one, unit=unit, setting=setting)
+    logs.sort(key=lambda one: (bool(_EXTERNAL.search(one.name)), -_weigh(one)))
+    first, *others = logs[:_MOST_HEAPS]
+    return replace(first, other_heaps=others, other_states=sum(len(one.states) for one in others))
 
 
-def _join(lines: Iterable[tuple[int, str]], read: LineReader) -> list[Sample]:
-    """The samples of each moment together."""
-    states = [Sample()]
-    for number, line in lines:
-        sample = read(line)
-        if sample is None:
+def _weigh(log: TelemetryLog) -> int:
+    """How much a log says of its heap."""
+    figures = ("free", "least", "largest", "failed", "failures")
+    return sum(getattr(one, name) is not None for one in log.states for name in figures)
+
+
+def _read_samples(
+    lines: Iterable[tuple[int, str]], forms: Sequence[tuple[str, Form]]
+) -> tuple[list[Sample], str]:
+    """The samples of all lines, and the form of most of them."""
+    reader, found, counts = LineReader(), list[Sample](), Counter[str]()
+    for number, text in lines:
+        line = reader.read(number, text)
+        for name, read in forms:
+            if samples := read(line):
+                counts[name] += len(samples)
+                break
+        else:
             continue
-        state = states[-1]
-        sample.line, sample.boot = number, state.boot + sample.is_start
-        if sample.is_start or sample.is_whole or sample.values.keys() & state.values.keys():
+        for one in samples:
+            if one.moments != line.moments:
+                one.moments = reader.advance(number, one.moments)
+            one.line, one.boot, one.text = number, reader.boot, line.text
+        found += samples
+    return found, counts.most_common(1)[0][0] if counts else ""
+
+
+def _join(samples: Iterable[Sample]) -> list[Sample]:
+    """The samples of each moment together, and each failed request with a state near it."""
+    states: list[Sample] = []
+    last: dict[str, Sample] = {}
+    failed: Sample | None = None
+    for sample in samples:
+        if sample.values.keys() == {Field.FAILED}:
+            _fail(states[-1:], failed)
+            failed = sample
+            continue
+        state = last.get(sample.memory)
+        is_more = state is not None and state.boot == sample.boot and not sample.is_whole
+        if state is None or not is_more or sample.values.keys() & state.values.keys():
+            _fail([sample] if failed and _is_near(failed, sample) else states[-1:], failed)
+            failed = None
             states.append(sample)
+            last[sample.memory] = sample
             continue
-        state.line = state.line if state.values else number
-        state.moment = state.moment or sample.moment
-        state.heap = sample.heap or state.heap
         state.values |= sample.values
+        state.names |= sample.names
+        state.moments = state.moments or sample.moments
+    _fail(states[-1:], failed)
     return states
 
 
-def _find_clock(found: Sequence[Sample]) -> Clock | None:
-    """The clock of at least nine of ten states."""
-    clocks = Counter(one.moment.clock for one in found if one.moment)
-    return next((clock for clock, count in clocks.items() if count >= 0.9 * len(found)), None)
+def _fail(states: Sequence[Sample], failed: Sample | None) -> None:
+    """Adds a failed request to a state, if there are both."""
+    if failed is not None:
+        for state in states:
+            values = state.values
+            values[Field.FAILED] = max(failed.values[Field.FAILED], values.get(Field.FAILED, 0.0))
 
 
-def _number_boots(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:
-    """The states with the boot that each belongs to.
+def _is_near(failed: Sample, state: Sample) -> bool:
+    return state.boot == failed.boot and state.line - failed.line <= _NEAR
 
-    A boot ends where the program says so, where the time falls, or where the least ever free rises.
+
+def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
+    """The states of each heap by its name: its memory's, and the words before its free bytes.
+
+    Digits are part of a name where they are of a word, or where as many names come in turn.
     """
-    said, boot, added = found[0].boot, 0, 0.0
-    last: float | None = None
-    least: int | None = None
+    words = [_name_words(one) for one in states]
+    numbers: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    for one in words:
+        numbers[_DIGITS.sub("#", one)].append(tuple(_DIGITS.findall(one)))
+    taken = {shape for shape, found in numbers.items() if _come_in_turn(found)}
+    names = [one if _DIGITS.sub("#", one) in taken else _DIGITS.sub("", one) for one in words]
+    if len({*names}) > _MOST_HEAPS:
+        names = [re.sub(r"\d+", "", one) for one in names]
+    heaps: defaultdict[str, list[Sample]] = defaultdict(list)
+    for name, state in zip(names, states, strict=True):
+        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{state.memory} {name}").strip()
+        heaps[key].append(state)
+    return heaps
+
+
+def _name_words(sample: Sample) -> str:
+    name = next((sample.names[field] for field in MAIN if field in sample.names), "")
+    return " ".join(name[-_LONGEST_NAME:].split())
+
+
+def _come_in_turn(found: Sequence[tuple[str, ...]]) -> bool:
+    """Whether few numbers come again and again, none of them twice in a row."""
+    count = len({*found})
+    return (
+        1 < count <= _MOST_HEAPS
+        and len(found) >= 2 * count
+        and not any(a == b for a, b in pairwise(found))
+    )
+
+
+def _make_log(form: str, name: str, found: list[Sample]) -> TelemetryLog:
+    """The log of one heap; UnclearFigureError if it does not tell what is free."""
+    wrong = [(one, field) for one in found for field, value in one.values.items() if isnan(value)]
+    for one, field in wrong:
+        del one.values[field]
+    found, region, notes = settle(found)
+    name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
+    clock = next((one for one in _CLOCKS if _has_clock(found, one)), None)
+    states = [*_make_states(found, clock)]
+    return TelemetryLog(form, states, clock, len(wrong), (), 0, region, name=name, notes=notes)
+
+
+def _has_clock(found: Sequence[Sample], clock: Clock) -> bool:
+    """Whether at least nine of ten states have it."""
+    return sum(clock in one.moments for one in found) >= 0.9 * len(found)
+
+
+def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:
+    first = found[0].boot
     for one in found:
-        is_said = one.boot != said
-        if is_said and clock is Clock.UPTIME:  # nothing is known of the time between two starts
-            last, added = None, 0.0
-        seconds = one.moment.seconds + added if one.moment and one.moment.clock is clock else None
-        if seconds is not None and last is not None and seconds < last:
-            lost = _find_lost(clock, last - added, seconds - added)
-            added, seconds = added + lost, seconds + lost
-        fell = seconds is not None and last is not None and seconds < last
-        values = {field: int(value) for field, value in one.values.items()}
-        before, least = least, _find_least(values)
-        boot += is_said or fell or (least is not None and before is not None and least > before)
-        said, last = one.boot, last if seconds is None else seconds
-        yield HeapState(
-            one.line,
-            boot,
-            seconds,
-            values[Field.FREE],
-            least,
-            values.get(Field.LARGEST),
-            values.get(Field.FAILED) or None,
-            values.get(Field.FAILURES),
+        free, least, largest, failed, failures = (
+            None if value is None else int(value)
+            for value in map(
+                one.values.get,
+                (Field.FREE, Field.LEAST, Field.LARGEST, Field.FAILED, Field.FAILURES),
+            )
         )
-
-
-def _find_lost(clock: Clock | None, last: float, seconds: float) -> float:
-    """What a counter loses where it begins again by itself; 0 where it does not."""
-    if clock is Clock.DAY and last - seconds > _DAY / 2:
-        return _DAY
-    return _WRAP if clock is Clock.UPTIME and _WRAP * 0.99 < last <= _WRAP else 0.0
-
-
-def _find_least(values: dict[Field, int]) -> int | None:
-    """The least ever free: as printed, or what the most ever allocated leaves."""
-    allocated, most = values.get(Field.ALLOCATED), values.get(Field.MOST)
-    if Field.LEAST in values or allocated is None or most is None or most < allocated:
-        return values.get(Field.LEAST)
-    return max(0, values[Field.FREE] + allocated - most)
+        seconds = None if clock is None else one.moments.get(clock)
+        yield HeapState(
+            one.line, one.boot - first, seconds, free or 0, least, largest, failed or None, failures
+        )

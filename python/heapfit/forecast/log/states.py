@@ -6,25 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+
+from heapfit.importers.log_lines import Clock, Moment
+
+__all__ = ["Clock", "Field", "HeapState", "Moment", "Sample", "TelemetryLog"]
 
 LARGEST_VALUE = 2**31 - 1  # bytes; above it a negative number of 32 bits was printed
-
-
-class Clock(StrEnum):
-    """What a log's time counts from."""
-
-    DATE = "date"  # 1970
-    DAY = "time of day"  # midnight
-    UPTIME = "uptime"  # the device's start
-    CALLS = "calls"  # the heap's making, and each call of it is a second
-
-
-class Moment(NamedTuple):
-    """A time in a log."""
-
-    seconds: float
-    clock: Clock
 
 
 class Field(StrEnum):
@@ -35,21 +22,27 @@ class Field(StrEnum):
     LARGEST = "largest"  # bytes of the largest free block
     FAILED = "failed"  # bytes of a request that failed
     FAILURES = "failures"  # number of requests that failed
-    ALLOCATED = "allocated"  # bytes
+    ALLOCATED = "used"  # bytes
     MOST = "most"  # bytes, the most ever allocated
+    TOTAL = "total"  # bytes of the heap
+    # What only the other figures make one of those above.
+    AVAILABLE = "available"  # free bytes, or of lwIP all bytes
+    HEAP = "heap"  # free or used bytes
+    SHARE = "share"  # per cent that is used
 
 
 @dataclass(slots=True)
 class Sample:
     """The figures of a line or row; those of one moment are gathered in the first of them."""
 
-    moment: Moment | None = None
     values: dict[Field, float] = field(default_factory=dict)  # NaN where no number is printed
-    heap: str = ""  # the text before the free bytes, by which heaps are told apart
+    names: dict[Field, str] = field(default_factory=dict)  # the text before a figure
+    memory: str = ""  # which memory or pool, as a heading, column or word says
     is_whole: bool = False  # a row of a table: no other line adds to it
-    is_start: bool = False  # the device starts anew
+    moments: dict[Clock, float] = field(default_factory=dict)
     line: int = 0
-    boot: int = 0  # starts before it, as the program says them
+    boot: int = 0  # starts before it
+    text: str = ""  # its first line
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +67,38 @@ class TelemetryLog:
     states: Sequence[HeapState]
     clock: Clock | None  # None: it has none
     invalid: int  # figures that are negative, too large or no numbers
-    other_heaps: Sequence[str]  # names under which free bytes of others are printed
+    other_heaps: Sequence[TelemetryLog]  # of which the same log tells, by what it says of them
     other_states: int  # of these
     region: int | None = None  # bytes of the heap; None: not printed
     damage: str = ""  # where a packed file is cut; what follows is left out
+    name: str = ""  # of the heap, as the log has it
+    notes: Sequence[str] = ()  # how doubtful figures were read
+    unit: str = "B"  # what free counts: buffers of a pool, otherwise
+    setting: str = ""  # what sets its size, where that is known
 
     @property
     def boots(self) -> int:
         """How often the device started in the log."""
         return self.states[-1].boot + 1
+
+    @property
+    def least(self) -> int:
+        """The least that was ever free."""
+        return min(
+            one.free if one.least is None else min(one.least, one.free) for one in self.states
+        )
+
+    @property
+    def failures(self) -> int:
+        """The requests that failed, as they were counted last."""
+        return max(one.failures or 0 for one in self.states)
+
+    @property
+    def is_dry(self) -> bool:
+        """True of a pool of a known stack that had nothing left, or refused requests."""
+        return bool(self.setting) and (self.least == 0 or self.failures > 0)
+
+    @property
+    def share(self) -> float:
+        """The least that was ever free, of its size or of the most that was free."""
+        return self.least / (self.region or max(one.free for one in self.states) or 1)

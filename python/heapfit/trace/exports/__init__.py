@@ -6,6 +6,7 @@ samples.py says who holds what; folded lines, pprof.py and perfetto.py write tha
 
 from __future__ import annotations
 
+from heapfit.outputs.printable import printable
 from heapfit.trace.exports.perfetto import write_trace
 from heapfit.trace.exports.pprof import write_profile
 from heapfit.trace.exports.samples import Holdings
@@ -21,11 +22,11 @@ def _fold_stacks(holdings: Holdings) -> bytes:
     """A line for each stack, outermost first, and the bytes it holds. Equal stacks are one line."""
     held: dict[str, int] = {}
     for sample in holdings.samples:
-        names = (frame.name.replace(";", ":") for frame in reversed(sample.stack))
-        line = ";".join((holdings.program.replace(";", ":"), *names))
+        names = (holdings.program, *(frame.name for frame in reversed(sample.stack)))
+        line = ";".join(printable(name).replace(";", ":") for name in names)
         held[line] = held.get(line, 0) + sample.holder.size
     lines = (f"{line} {size}\n" for line, size in held.items() if size)
-    return "".join(lines).encode(errors="replace")
+    return "".join(lines).encode()
 
 
 _WRITERS = {Export.FOLDED: _fold_stacks, Export.PPROF: write_profile, Export.PERFETTO: write_trace}

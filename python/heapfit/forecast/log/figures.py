@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is free, by all that a log says of one heap.
+
+Free bytes by name count first, then total less used. A figure whose word says little is what the
+others make it: `available` that never changes beside used bytes is the heap's size (lwIP), a bare
+`heap` is free where its least or largest block says so. What contradicts itself is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heapfit.errors import HeapfitError
+from heapfit.forecast.log.states import Field, Sample
+
+_MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
+_STEADY = 10  # states from which on a figure that never changes is doubted
+
+
+class UnclearFigureError(HeapfitError):
+    """A log does not tell what is free; the text asks for what would."""
+
+
+def settle(found: Sequence[Sample]) -> tuple[list[Sample], int | None, tuple[str, ...]]:
+    """The states with their free bytes, the heap's size where it is told, and what was supposed."""
+    if not any(one.values for one in found):
+        raise UnclearFigureError(
+            f"line {found[0].line}: free bytes are negative, too large or no number, as in all of "
+            f"{len(found):,} states (print them unsigned, in decimal)"
+        )
+    _settle_words(found)
+    _carry_total(found)
+    notes = _scale(found)
+    for one in found:
+        _add_free(one.values)
+    free = [one for one in found if Field.FREE in one.values]
+    if not free:
+        raise UnclearFigureError(_ask(found[0]))
+    _check(free)
+    totals = {one.values.get(Field.TOTAL) for one in free}
+    total = totals.pop() if len(totals) == 1 else None
+    is_size = total is not None and total >= max(one.values[Field.FREE] for one in free)
+    return free, int(total or 0) if is_size else None, notes
+
+
+def _column(found: Sequence[Sample], field: Field) -> list[float]:
+    return [one.values[field] for one in found if field in one.values]
+
+
+def _is_constant(found: Sequence[Sample], field: Field) -> bool:
+    return len({*_column(found, field)}) == 1
+
+
+def _rename(found: Sequence[Sample], old: Field, new: Field) -> None:
+    for one in found:
+        if old in one.values and new not in one.values:
+            one.values[new] = one.values.pop(old)
+            one.names[new] = one.names.pop(old, "")
+
+
+def _settle_words(found: Sequence[Sample]) -> None:
+    """Gives what is available, and what is named a heap alone, the meaning that the rest tells."""
+    has = {field for one in found for field in one.values}
+    if Field.AVAILABLE in has:
+        pairs = [
+            (one.values[Field.ALLOCATED], one.values[Field.AVAILABLE])
+            for one in found
+            if {Field.ALLOCATED, Field.AVAILABLE} <= one.values.keys()
+        ]
+        is_size = (
+            bool(pairs)
+            and Field.TOTAL not in has
+            and _is_constant(found, Field.AVAILABLE)
+            and all(used <= size for used, size in pairs)
+            and (len({used for used, _ in pairs}) > 1 or bool(has & {Field.MOST, Field.FAILURES}))
+        )
+        _rename(found, Field.AVAILABLE, Field.TOTAL if is_size else Field.FREE)
+    if Field.HEAP in has:
+        heap = max(_column(found, Field.HEAP))
+        below = [*_column(found, Field.LEAST), *_column(found, Field.LARGEST)]
+        if _is_constant(found, Field.HEAP) and has & {Field.FREE, Field.ALLOCATED}:
+            _rename(found, Field.HEAP, Field.TOTAL)
+        elif (
+            not has & {Field.FREE, Field.AVAILABLE, Field.ALLOCATED}
+            and below
+            and max(below) <= heap
+        ):
+            _rename(found, Field.HEAP, Field.FREE)
+
+
+def _carry_total(found: Sequence[Sample]) -> None:
+    """Gives each state the heap's size that was told last, or by the share that is used."""
+    shares = [
+        100 * one.values[Field.ALLOCATED] / one.values[Field.SHARE]
+        for one in found
+        if Field.ALLOCATED in one.values and one.values.get(Field.SHARE)
+    ]
+    has_total = any(Field.TOTAL in one.values for one in found)
+    total = float(np.median(shares)) if shares and not has_total else None
+    for one in found:
+        total = one.values.get(Field.TOTAL, total)
+        if total is not None:
+            one.values[Field.TOTAL] = total
+
+
+def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
+    """Takes bytes with a fraction as KiB, and says so."""
+    amounts = {*Field} - {Field.FAILURES, Field.SHARE}
+    values = [one.values[field] for one in found for field in amounts & one.values.keys()]
+    is_split = any(
+        value % 1 for value in _column(found, Field.FREE) + _column(found, Field.ALLOCATED)
+    )
+    if not (is_split and max(values) < 1 << 20):
+        return ()
+    for one in found:
+        for field in amounts & one.values.keys():
+            one.values[field] *= 1024
+    return ("taken as KiB, since no byte has a fraction; --line '{free} B' or '{free} KB' says it",)
+
+
+def _add_free(values: dict[Field, float]) -> None:
+    """Free bytes by the total and the used ones, and the least by the most used."""
+    used, total, most = map(values.get, (Field.ALLOCATED, Field.TOTAL, Field.MOST))
+    if Field.FREE not in values and used is not None and total is not None and used <= total:
+        values[Field.FREE] = total - used
+    free = values.get(Field.FREE)
+    if Field.LEAST in values or most is None or free is None:
+        return
+    size = free + used if used is not None else total
+    if size is not None and most >= (used or 0):
+        values[Field.LEAST] = max(0.0, size - most)
+
+
+def _ask(one: Sample) -> str:
+    """The question which of two meanings the first figure has."""
+    field = next(field for field in one.values)
+    name = " ".join(one.names.get(field, "").split())[-30:].strip(" :=") or field
+    shown = f"line {one.line}: {name} {one.values[field]:,.0f}"
+    if field is Field.ALLOCATED:
+        return (
+            f"{shown}: used bytes alone do not tell when memory ends (print the heap's size, too: "
+            f"--line '{name} {{used}} of {{total}}')"
+        )
+    return (
+        f"{shown}: free or used bytes? Say which: --line '{name} {{free}}', or with the heap's "
+        f"size in the line --line '{name} {{used}} of {{total}}'"
+    )
+
+
+def _check(found: Sequence[Sample]) -> None:
+    """UnclearFigureError where figures contradict each other: one of them is something else."""
+    above = [one for one in found if one.values.get(Field.LARGEST, 0) > one.values[Field.FREE]]
+    if len(above) > _MOST_WRONG * len(found):
+        one = above[0]
+        raise UnclearFigureError(
+            f"line {one.line}: the largest block, {one.values[Field.LARGEST]:,.0f} B, is above the "
+            f"free bytes, {one.values[Field.FREE]:,.0f} B: one of them is something else (say "
+            "which: --line 'free {free} largest {largest}')"
+        )
+    for field in (Field.HEAP, Field.ALLOCATED):
+        if _is_constant(found, Field.FREE) and len({*_column(found, field)}) >= _STEADY:
+            one = found[-1]
+            raise UnclearFigureError(
+                f"line {one.line}: free bytes never change, {one.values[Field.FREE]:,.0f} B, and "
+                f"what is named {field} does, {one.values[field]:,.0f} B: which are free? (say it: "
+                f"--line '{{free}}' behind its word)"
+            )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The heaps and pools of one log, the one that needs an answer first.
+
+What a stack prints of its own pools names none of its settings: the rows of `SETTINGS` do.
+"""
+
+from __future__ import annotations
+
+import re
+from math import inf
+
+from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
+from heapfit.forecast.log.states import TelemetryLog
+
+# What tells a stack in a log, the name of a pool of it, what it is counted in, and what sets it.
+SETTINGS = (
+    (r"^MEM [A-Z]", "HEAP", "B", "MEM_SIZE"),  # lwIP's stats_display (src/core/stats.c)
+    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE"),
+    (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF"),
+    (r"^MEM [A-Z]", r"(\w+)", "entries", r"MEMP_NUM_\1"),
+    # Zephyr's net mem (subsys/net/lib/shell/mem.c)
+    (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT"),
+    (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT"),
+    (r"Total\s+Avail", r"RX\b.*", "buffers", "CONFIG_NET_PKT_RX_COUNT"),
+    (r"Total\s+Avail", r"TX\b.*", "buffers", "CONFIG_NET_PKT_TX_COUNT"),
+    (r"Total\s+Avail", r".*", "buffers", "the pool's NET_BUF_POOL_DEFINE"),
+    # OpenThread's bufferinfo (src/cli/cli.cpp)
+    (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS"),
+    (r"\bnused\s+nfree\b", "Kmem", "B", "CONFIG_MM_KERNEL_HEAPSIZE"),  # NuttX's free
+    (r"\bnused\s+nfree\b", ".*", "B", "CONFIG_RAM_SIZE"),
+    (r"^mempool\s+block", ".*", "blocks", "the block_count of its rt_mp_create"),  # RT-Thread
+    (r"^memheap\s", ".*", "B", "the size of its rt_memheap_init"),
+    (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
+    (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
+    (r"\d+-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
+    (r"\btail memory\b|[Aa]rena", ".*", "B", "the tensor arena's size"),  # TFLite Micro
+)
+
+
+def find_setting(name: str, text: str) -> tuple[str, str]:
+    """What a heap or pool of a log is counted in, and what sets its size; "" if nobody knows.
+
+    >>> find_setting("TCP_SEG", "MEM TCP_SEG")
+    ('entries', 'MEMP_NUM_TCP_SEG')
+    """
+    for stack, pool, unit, setting in SETTINGS:
+        match = re.match(pool, name)
+        if match and re.search(stack, text, re.MULTILINE):
+            return unit, match.expand(setting)
+    return "B", ""
+
+
+def judge_heaps(log: TelemetryLog) -> list[Outlook]:
+    """What each heap of a log shows: first the one that falls and ends first, then by the log."""
+    return sorted(map(find_outlook, (log, *log.other_heaps)), key=_urgency)
+
+
+def _urgency(seen: Outlook) -> float:
+    """The seconds or states until it ends; infinite where it does not fall."""
+    falls = seen.finding is Finding.FALLS and seen.run_out is not None
+    return seen.run_out.after if falls and seen.run_out else inf

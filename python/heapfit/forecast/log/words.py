@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a number in a line is, by the words beside it.
+
+    "Heap: 100/200 bytes free, largest 64"  -->  free 100, total 200, largest 64
+
+The words before a number count, up to a comma or bracket, else those behind it. A row of a table is
+one way to say it, with who prints it so where it is not what everybody writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from math import nan
+from typing import NamedTuple
+
+from heapfit.forecast.log.states import LARGEST_VALUE, Field
+
+
+class Figure(NamedTuple):
+    """A number of a line, and what it is."""
+
+    field: Field
+    value: float  # NaN where no number is printed
+    memory: str  # "" where no word says it
+    name: str  # the text before it
+
+
+_BLOCK = 16.0  # bytes of MicroPython's blocks (py/gc.c), and of 32-bit ports
+# What a number is by the words before it; the first row that matches counts. None: it says nothing
+# of the heap. The factor is to bytes.
+_LABELS: tuple[tuple[Field | None, str, float], ...] = (
+    (None, r"alloc\w*\W{1,3}free\w*\W*$", 1),  # mbedTLS: counts of both
+    (None, r"max blk sz", 1),  # MicroPython: the largest block in use
+    (Field.LARGEST, r"max free sz|max new split", _BLOCK),  # MicroPython
+    (
+        None,
+        r"flash|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
+        r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
+        r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq)\W*$",
+        1,
+    ),
+    (
+        Field.FAILURES,
+        r"fail\w*\W*(count|cnt|request|alloc\w*\W*(:|=|cnt|count|total|$)|times|total)"
+        r"|alloc\w*\W*(fail|fails|failures|err|errors)\W*$|^\W*err(ors?)?\W*$",
+        1,
+    ),
+    (Field.FAILED, r"fail\w*\W*$|out of memory|unable to alloc", 1),
+    (
+        Field.MOST,
+        r"(max\w*|peak|most|highest)\W*(ever\W*)?(heap\W*|mem\w*\W*)?"
+        r"(used?\b|alloc\w*ed|usage|in use)"
+        r"|peak|high\W*water|used\W*(max|peak)|max\W?used",
+        1,
+    ),
+    (
+        Field.LARGEST,
+        r"larg|bigg|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
+        r"|max\W?free|free\W*(block|blk)\W*max|longest",
+        1,
+    ),
+    (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects", 1),
+    (
+        Field.LEAST,
+        r"(min\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
+        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?free|(heap|mem|ram)\W*min\b|free\W*watermark",
+        1,
+    ),
+    (
+        Field.FREE,
+        r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain",
+        1,
+    ),
+    (Field.FREE, r"\bleft\W*$", 1),
+    (
+        Field.ALLOCATED,
+        r"allocated|\bused?\b|usage|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)",
+        1,
+    ),
+    (Field.AVAILABLE, r"avail", 1),
+    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*of\W*$|(heap|mem|ram)size|limit", 1),
+    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$", 1),
+)
+_RULES = tuple((field, re.compile(rule), factor) for field, rule, factor in _LABELS)
+# What else a number is behind a figure of the same moment.
+_BEHIND = (
+    (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
+    (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)\W*$")),
+    (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum)\W*$")),
+)
+# A line of a request that failed, and the words of its size.
+_FAILS = re.compile(
+    r"fail|unable|cannot|can'?t|could ?n.?t|no mem|no heap|out of|exhaust|\boom\b|not enough"
+    r"|insufficient|too small|too big|missing",
+    re.IGNORECASE,
+)
+_ASKED = re.compile(
+    r"alloc|size|bytes?\b|request|need|want|asked|len|\bnew\b|malloc|calloc|for\W*$|of\W*$|^\W*$"
+)
+_NO_REQUEST = re.compile(r"code|errno|line|status|caps|addr|\btasks?\b|avail|missing|error")
+# Memories and pools that a line may name; PSRAM is another memory than the heap's own.
+MEMORY = re.compile(
+    r"(?P<PSRAM>ps_?ram|spi_?ram|spi ram|extram|ext(ernal)?\W*(heap|mem|ram)|\bexternal\b)"
+    r"|(?P<internal>\binternal\b|\bint\W*(heap|mem|ram)\b)|(?P<DMA>\bdma\b)"
+    r"|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
+    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d+)(?:\.\d+)*|-?nan|-?inf)(?!\.\d)"
+    r"\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+)
+_COUNTED = re.compile(
+    r"\s*(blocks?|chunks?|allocs?|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
+    r"|connections?|packets?|bufs?|buffers?|ms|s|sec|h|hours?|days?|dbm|v|mv|hz|[km]hz|°\w?)\b(?!\s*[:=])",
+    re.IGNORECASE,
+)
+_WORD = re.compile("[A-Za-z]{2}")
+_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s")
+_PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
+_LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_LONGEST_NAME = 60  # characters
+_UNITS = {"k": 1024, "m": 1024**2}  # by the first letter; B without one
+_WEAK = (None, Field.HEAP, Field.TOTAL)
+MAIN = (
+    Field.FREE,
+    Field.AVAILABLE,
+    Field.HEAP,
+    Field.ALLOCATED,
+)  # of which a heap has one at least
+
+
+def _normalise(label: str) -> str:
+    return _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
+
+
+def classify(label: str) -> Field | None:
+    """What the number behind these words is; None: nothing of a heap.
+
+    >>> classify("largest_free_block"), classify("number of free blocks: ")
+    (<Field.LARGEST: 'largest'>, None)
+    """
+    return _classify(label)[0]
+
+
+def _classify(label: str) -> tuple[Field | None, float]:
+    words = _normalise(label)
+    return next(
+        ((field, factor) for field, rule, factor in _RULES if rule.search(words)), (None, 1)
+    )
+
+
+def parse_bytes(value: str, unit: str | None = "") -> float:
+    """The bytes that a number stands for; NaN if there can be none.
+
+    >>> parse_bytes("10.5", "KB"), parse_bytes("-4"), parse_bytes("1,024"), parse_bytes("138.700")
+    (10752.0, nan, 1024.0, 138700.0)
+    """
+    factor = _UNITS.get((unit or "")[:1].lower(), 1)
+    digits = re.sub(r"[,'’_\u00a0\u202f](?=\d{3}(?!\d))", "", value).replace(",", ".")
+    if factor == 1 and re.fullmatch(r"\d{1,3}(\.\d{3})+", digits):  # no byte has a fraction
+        digits = digits.replace(".", "")
+    try:
+        size = (int(digits, 16) if digits[:2] in ("0x", "0X") else float(digits)) * factor
+    except ValueError:
+        return nan
+    whole = 0 <= size <= LARGEST_VALUE
+    return nan if not whole else size if factor == 1 else round(size)
+
+
+def read_figures(text: str, memory: str = "", before: Field | None = None) -> Iterator[Figure]:
+    """The figures of a line without its prefix.
+
+    `memory`: what the lines before say; `before`: the figure that another line of the moment had.
+    """
+    numbers = [*_NUMBER.finditer(text)]
+    labels = _label(text, numbers)
+    is_failure = bool(_FAILS.search(text))
+    own, last = memory, before
+    for number, (name, head, tail) in zip(numbers, labels, strict=True):
+        is_counted = number["unit"] is None and _COUNTED.match(text, number.end())
+        named = find_memory(head) or find_memory(tail)
+        own = named or (memory if re.search("heap|mem|ram", _normalise(head)) else own)
+        field, factor = _name(head, tail, last)
+        if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
+            field, is_failure = Field.FAILED, False
+        if number["unit"] == "%":
+            is_share = field is Field.ALLOCATED or (last is Field.ALLOCATED and head.isspace())
+            field, factor = (Field.SHARE if is_share else None), 1.0
+        last = field if field in (Field.FREE, Field.ALLOCATED, Field.LARGEST) else last
+        if field is None or (is_counted and field is not Field.FAILURES):
+            continue
+        value = parse_bytes(number["value"], number["unit"] or find_unit(head))
+        yield Figure(field, value * factor, own, name)
+
+
+def find_memory(text: str) -> str:
+    """The memory that a text names; "" if it names none."""
+    found = MEMORY.search(text)
+    return found.lastgroup or "" if found else ""
+
+
+def find_unit(label: str) -> str:
+    """The letter of the unit that a text before a number tells; "" for bytes."""
+    found = _LABEL_UNIT.search(_normalise(label))
+    return found[1] if found else ""
+
+
+def _is_asked(head: str, tail: str) -> bool:
+    words, clause = _normalise(head), _normalise(_SEPARATOR.split(head)[-1])
+    return bool(_ASKED.search(words) or tail) and not _NO_REQUEST.search(clause)
+
+
+def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float]:
+    """What a number is by the words before and behind it, and by the figure before it."""
+    clause = _SEPARATOR.split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
+    found = _classify(clause)
+    found = _classify(head) if found[0] is None else found
+    behind = _classify(tail)
+    if found[0] in _WEAK and behind[0] not in (None, Field.HEAP):
+        found = behind
+    if found[0] in (*_WEAK, Field.MOST):
+        words = _normalise(head)
+        rows = (field for of, field, rule in _BEHIND if of is last and rule.search(words))
+        found = next(((field, 1.0) for field in rows), found)
+    return found
+
+
+def _label(text: str, numbers: Sequence[re.Match[str]]) -> list[tuple[str, str, str]]:
+    """Of each number the text before it, the words before that belong to it, and those behind."""
+    ends = [0, *(number.end() for number in numbers)]
+    starts = [*(number.start() for number in numbers), len(text)]
+    between = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+    # All numbers have their words behind them.
+    is_behind = not _WORD.search(between[0]) and bool(_WORD.search(between[-1]))
+    heads, tails = [between[0]], [""]
+    for words in between[1:]:
+        cuts = [*_SEPARATOR.finditer(words)]
+        tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
+        heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
+    tails[-1] = tails[-1] or _SEPARATOR.split(between[-1])[0]
+    for i in range(1, len(numbers)):
+        if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
+            run = next(j for j in range(i, len(between)) if not _PAIR.match(between[j])) - i + 1
+            _share(heads, tails, i - 1, run)
+        elif not _WORD.search(_COUNTED.sub("", heads[i])) and (
+            numbers[i - 1]["unit"] == "%" or _COUNTED.match(text, ends[i])
+        ):
+            heads[i] = f"{heads[i - 1]} {tails[i]}"
+    return [(text[: starts[i]], heads[i], tails[i + 1]) for i in range(len(numbers))]
+
+
+def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:
+    """Gives numbers that strokes part, such as 100/200, the words that strokes part, or a total."""
+    names = heads[first].split("/")
+    behind, tails[first + count] = tails[first + count], ""
+    if len(names) < count or classify(heads[first]) is None:
+        names = [heads[first], *["of"] * (count - 1)] if len(names) == 1 else [heads[first]] * count
+        tails[first + 1] = behind
+    heads[first : first + count] = names[-count:]

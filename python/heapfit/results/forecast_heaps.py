@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a log says of each of its heaps and pools, and of a request that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from heapfit.forecast.log.outlook import Outlook
+from heapfit.forecast.log.states import TelemetryLog
+from heapfit.plan.quantities import format_count
+from heapfit.results.parts import which_hold
+
+
+def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
+    """Of each pool or heap that had nothing left, or refused requests, a sentence; worst first."""
+    dry = sorted((one.log for one in seen if one.log.is_dry), key=lambda one: -one.failures)
+    return [f"{one.name or 'The heap'} ran dry: {_describe_left(one)}." for one in dry]
+
+
+def describe_others(seen: Sequence[Outlook]) -> list[str]:
+    """The other heaps and pools, the fullest first."""
+    others = sorted((one for one in seen if not one.log.is_dry), key=lambda one: one.log.share)
+    lines = [
+        f"  {one.log.name or 'unnamed'}: {_describe_left(one.log)}; {one.finding}" for one in others
+    ]
+    return [*which_hold((lines, "Other heaps and pools in the log:")), *lines]
+
+
+def describe_failure(seen: Outlook) -> list[str]:
+    """Why the last request with a size failed, where the finding does not say it."""
+    last = next((one for one in reversed(seen.log.states) if one.failed is not None), None)
+    if last is None or last.failed is None:
+        return []
+    found = f"A request of {last.failed:,} B failed with {last.free:,} B free"
+    is_enough = last.largest is not None and last.free >= last.failed <= last.largest
+    return which_hold(
+        (
+            last.failed > last.free,
+            f"{found}: memory was used up, and {last.failed - last.free:,} B more would have been "
+            "enough.",
+        ),
+        (
+            is_enough,
+            f"{found}, in a block of {last.largest or 0:,} B: both are enough. So it was asked of "
+            "another memory, such as internal RAM, or at another moment.",
+        ),
+    )
+
+
+def _describe_left(log: TelemetryLog) -> str:
+    """What is free, at last and at least, what failed, and what sets the size."""
+    size = f" of {log.region:,}" if log.region else ""
+    left = f"{log.states[-1].free:,}{size} {log.unit} free at last, {log.least:,} at least"
+    failed = f", {format_count(log.failures, 'request')} failed"
+    return "".join(
+        which_hold(
+            (True, left), (log.failures, failed), (log.setting, f" (its size: {log.setting})")
+        )
+    )

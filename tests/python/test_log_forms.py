@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Print formats of free bytes and clocks before them: how many are read rightly, and none wrongly.
+
+The words are those of public firmware, the project named with each; numbers are made. A form is
+printed for 60 states that lose 700 B each, 138,700 B free at last. Run as a script it prints the
+figures: `python tests/python/test_log_forms.py`.
+"""
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from heapfit.errors import HeapfitError
+from heapfit.forecast.log.heaps import judge_heaps
+from heapfit.forecast.log.outlook import Finding
+from heapfit.forecast.log.reading import read_log
+from heapfit.forecast.log.states import Clock
+from program import call_heapfit
+
+TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
+# What a form prints: {f} free, {u} used, {t} total, {l} largest, {m} least, {p} most used, {i}
+# number of the state, {s} seconds, {fk0} and so on in KiB, {pf} and {pu} per cent.
+TABLE = Path(__file__).with_name("telemetry") / "print-formats.tsv"
+FORMS = {
+    name: form.encode().decode("unicode_escape")
+    for name, form in (line.split("\t") for line in TABLE.read_text().splitlines())
+}
+ASKED = {  # bytes of which nobody can tell whether they are free
+    "bluetooth": "bt_mem heap={u}",
+    "mbed alone": "Current heap: {u}\nMax heap size: {p}",
+    "slash alone": "Heap: {u}/{t}",
+    "used alone": "used heap: {u}",
+    "block above": "free: {i} largest: {l}",
+}
+CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state
+    "2026-01-{d:02} {h:02}:00:00 ": Clock.DATE,
+    "2026-01-{d:02}T{h:02}:00:00.123Z ": Clock.DATE,
+    "[2026-01-{d:02} {h:02}:00:00.123] ": Clock.DATE,
+    "2026/01/{d:02} {h:02}:00:00 ": Clock.DATE,
+    "{d:02}.01.2026 {h:02}:00:00 ": Clock.DATE,
+    "{d:02}.01.26, {h:02}:00 ": Clock.DATE,
+    "01/{d:02}/2026 {H}:00:00 {half} ": Clock.DATE,
+    "2026-01-{d:02} {h:02}:00:00,123 - root - INFO - ": Clock.DATE,
+    "Jan {d:>2} {h:02}:00:00 host app[123]: ": Clock.YEAR,
+    "<14>Jan {d:>2} {h:02}:00:00 host app: ": Clock.YEAR,
+    "01-{d:02} {h:02}:00:00.123 I/app main: ": Clock.YEAR,
+    "01-{d:02} {h:02}:00:00.123  1234  5678 I app: ": Clock.YEAR,
+    "I01{d:02} {h:02}:00:00.123456 1234 file.cc:42] ": Clock.YEAR,
+    "[Tue Jan {d:>2} {h:02}:00:00 2026] ": Clock.DATE,
+    "{epoch} ": Clock.DATE,
+    "{epoch}123 ": Clock.DATE,
+    "({epoch}.123456) ": Clock.DATE,
+    "{H}:00:00 {half} ": Clock.DAY,
+    "{h:02}:00:00.123 -> ": Clock.DAY,
+    "[{h:02}:00:00][D][mem:39]: ": Clock.DAY,
+    "\x1b[0;36m[{h:02}:00:00][D][mem:39]: ": Clock.DAY,
+    "I ({h:02}:00:00.123) app: ": Clock.DAY,
+    "I ({ms}) app: ": Clock.UPTIME,
+    "\x1b[0;32mI ({ms}) app: ": Clock.UPTIME,
+    "[{up:02}:00:00.123,456] <inf> app: ": Clock.UPTIME,
+    "uart:~$ [{up:02}:00:00.123,456] <inf> app: ": Clock.UPTIME,
+    "[{seconds:>6}.345678] ": Clock.UPTIME,
+    "[{seconds:>6}.34] [ 9] [  INFO] [ap] ": Clock.UPTIME,
+    "[{ms:>9}][I][main.cpp:42] loop(): ": Clock.UPTIME,
+    "[{ms}] ": Clock.UPTIME,
+    "{ms} INFO ": Clock.UPTIME,
+    "{d}d {h:02}:00:00 ": Clock.UPTIME,
+    "up {d}d{h:02}h00m00s ": Clock.UPTIME,
+    "node up {seconds} s, ": Clock.UPTIME,
+    "ts=2026-01-{d:02}T{h:02}:00:00Z level=info ": Clock.DATE,
+    "2026-01-{d:02} {h:02}:00:00 I (345) app: ": Clock.DATE,
+    "#{n} ": None,
+    "[{n:08}] ": None,
+    "[main.c:42] ": None,
+    "[worker 3] ": None,
+}
+
+
+def print_form(form: str) -> str:
+    lines = []
+    for i in range(STATES):
+        free = FIRST - STEP * i
+        used, largest, least = TOTAL - free, free // 2, free - 5000
+        kib = {
+            f"{name}k{digits}": f"{value / 1024:.{digits}f}"
+            for name, value in (("f", free), ("l", largest))
+            for digits in range(3)
+        }
+        figures = {
+            "f": free, "u": used, "t": TOTAL, "l": largest, "m": least, "p": used + 5000,
+            "i": i, "s": 60 * i + 100, "l16": largest // 16, "f1": f"{free:,}".replace(",", "'"),
+            "f2": f"{free:,}".replace(",", "."), "pf": round(100 * free / TOTAL),
+            "pu": round(100 * used / TOTAL), **kib,
+        }  # fmt: skip
+        lines.append(form.format(**figures))
+    return "\n".join(lines) + "\n"
+
+
+def print_clock(clock: str) -> str:
+    lines = []
+    for n in range(STATES):
+        day, hour = divmod(n, 24)
+        before = clock.format(
+            d=day + 1, h=hour, H=hour % 12 or 12, half="AM" if hour < 12 else "PM", n=n,
+            epoch=1_768_903_200 + 3600 * n, ms=3_600_000 * n + 5000, up=n, seconds=3600 * n + 5,
+        )  # fmt: skip
+        lines.append(f"{before}free heap: {FIRST - STEP * n} bytes")
+    return "\n".join(lines) + "\n"
+
+
+def judge(text: str, folder: Path, clock: Clock | None = None, *, is_timed: bool = False) -> str:
+    """right, wrong, without time, or refused."""
+    file = folder / "device.log"
+    file.write_text(text)
+    try:
+        log = read_log(file)
+    except HeapfitError as error:
+        return f"refused: {error}".replace(str(folder), "")
+    free = [one.free for one in log.states]
+    near = 10_000 if "(" in text and "%" in text and "biggest" in text else 600  # KiB, per cent
+    is_right = len(free) == STATES and abs(free[-1] - LAST) <= near and abs(free[0] - FIRST) <= near
+    if not is_right or log.boots > 1:
+        return f"wrong: {len(free)} states, {free[-1]}, {log.boots} boots, {log.name}"
+    span = None if log.clock is None else log.states[-1].seconds - log.states[0].seconds
+    if is_timed and clock is not None and span != 3600 * (STATES - 1):
+        return f"without time: {log.clock} {span}"
+    return "right"
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_a_print_format_is_read_rightly(tmp_path, name):
+    assert judge(print_form(FORMS[name]), tmp_path) == "right"
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_nobody_can_know_is_asked_back(tmp_path, name):
+    told = judge(print_form(ASKED[name]), tmp_path)
+    assert told.startswith("refused")
+    assert "--line" in told
+
+
+@pytest.mark.parametrize("clock", CLOCKS)
+def test_a_clock_before_a_line_is_taken_off(tmp_path, clock):
+    assert judge(print_clock(clock), tmp_path, CLOCKS[clock], is_timed=True) == "right"
+
+
+# What stacks and runtimes print of their pools: the one that had nothing left, and its setting.
+POOLS = {
+    "lwIP's stats_display": (
+        "MEM HEAP\n\tavail: 16000\n\tused: 900\n\tmax: 988\n\terr: 0\nMEM TCP_SEG\n\tavail: 16\n"
+        "\tused: 3\n\tmax: 16\n\terr: 21\n",
+        "TCP_SEG ran dry: 13 of 16 entries free at last, 0 at least, 21 requests failed (its size: "
+        "MEMP_NUM_TCP_SEG).",
+    ),
+    "Zephyr's net mem": (
+        "Address\t\tTotal\tAvail\tMaxUsed\tName\n0x2000a1c0\t14\t14\t2\tRX\n"
+        "0x2000a400\t36\t5\t36\tTX DATA (tx_bufs)\n",
+        "TX DATA tx_bufs ran dry: 5 of 36 buffers free at last, 0 at least (its size: "
+        "CONFIG_NET_BUF_TX_COUNT).",
+    ),
+    "OpenThread's bufferinfo": (
+        "> bufferinfo\ntotal: 44\nfree: 0\nmax-used: 44\n6lo send: 0 0 0\nDone\n",
+        "0 of 44 buffers free at last, 0 at least (its size: "
+        "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS)",
+    ),
+    "NuttX's free": (
+        "      total       used       free    maxused    maxfree  nused  nfree name\n"
+        "     471040     470900        140     471040        100    120     10 Umem\n"
+        "      40960      12000      28960      13000      20000     20      3 Kmem\n",
+        "Umem ran dry: 140 of 471,040 B free at last, 0 at least (its size: CONFIG_RAM_SIZE).",
+    ),
+    "RT-Thread's list of mempools": (
+        "mempool  block  total free suspend thread\n-------- ----   ----  ---- --------------\n"
+        "mp1      0080   0016  0000 1:thread1\nmp2      0128   0008  0004 0\n",
+        "mp1 ran dry: 0 of 16 blocks free at last",
+    ),
+    "mbedTLS' status": (
+        "Current use: 33 blocks / 16300 bytes, max: 99 blocks / 16384 bytes (total 16384 bytes), "
+        "alloc / free: 8803 / 8770\n",
+        "The heap ran dry: 84 of 16,384 B free at last, 0 at least",
+    ),
+    "LVGL's monitor": (
+        "used:  47000 ( 98 %), frag:   3 %, biggest free:    200\n",
+        "Its size: LV_MEM_SIZE.",
+    ),
+    "MicroPython's mem_info": (
+        "GC: total: 92736, used: 79968, free: 12768\n No. of 1-blocks: 834, 2-blocks: 96, "
+        "max blk sz: 384, max free sz: 266\n",
+        "Largest free block: 4,256 B at last, 33.3 % of the free bytes.",
+    ),
+    "TFLite Micro's arena": (
+        "Failed to allocate tail memory. Requested: 8912, available 8704, missing: 208\n",
+        "A request of 8,912 B failed with 8,704 B free: memory was used up, and 208 B more would "
+        "have been enough.",
+    ),
+}
+# A request that failed in a line of its own, and why it did.
+FAILURES = {
+    "Failed to alloc 2088\nfree heap: 1024": "used up, and 1,064 B more",
+    "free heap: 9000 largest block: 2000\nE (12) app: malloc(4096) failed": "free is fragmented",
+    "Allocation failed, size 65552\nTotal:471040, used:420000, free:51040": "used up, and 14,512 B",
+    "my_alloc_fail:  - requested size 900\nmy_alloc_fail:  - largest free size : 950\n"
+    "my_alloc_fail:  - total free size   : 990": "another memory, such as internal RAM",
+    "Out of memory: need 5000 bytes, free 4000": "used up, and 1,000 B more",
+    "Mem alloc fail. size 0x00000420 caps 0x00000804\nFree heap: 800": "used up, and 256 B more",
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_the_pool_that_ran_dry_is_named_with_its_setting(tmp_path, name):
+    text, told = POOLS[name]
+    (tmp_path / "device.log").write_text(text)
+    shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
+    assert told in " ".join(shown.split())
+
+
+@pytest.mark.parametrize("text", FAILURES)
+def test_a_failed_request_in_its_own_line_says_why(tmp_path, text):
+    (tmp_path / "device.log").write_text(text + "\n")
+    shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
+    assert FAILURES[text] in " ".join(shown.split())
+
+
+# Several heaps in one log: the name of each, and its free bytes at last; the first is answered.
+HEAPS = {
+    "devices in turn": (
+        "dev 0 heap_free {f}\ndev 1 heap_free 80000\n",
+        {"dev 0 heap": LAST, "dev 1 heap": 80_000},
+    ),
+    "headings": (
+        "kernel heap:\nfree: {f}\nallocated: {u}\nsystem heap:\nfree: 9000\nallocated: 31000\n",
+        {"kernel heap": LAST, "system heap": 9_000},
+    ),
+    "capabilities in a line": (
+        "free PSRAM 4000000, largest 3900000, free internal {f}, largest {l}\n",
+        {"internal PSRAM": LAST, "PSRAM": 4_000_000},
+    ),
+    "digits in words": (
+        "heap0 free {f} largest {l}\nheap1 free 9000 largest 80\n",
+        {"heap0": LAST, "heap1": 9_000},
+    ),
+    "paths": (
+        '{{"psram":{{"free":4000000}},"internal":{{"free":{f}}}}}\n',
+        {"internal": LAST, "PSRAM": 4_000_000},
+    ),
+    "rows": (
+        "name,total,free\nfast,{t},{f}\nslow,90000,80000\n",
+        {"fast": LAST, "slow": 80_000},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HEAPS)
+def test_heaps_are_told_apart_and_the_one_that_falls_is_answered(tmp_path, name):
+    form, expected = HEAPS[name]
+    (tmp_path / "device.log").write_text(print_form(form))
+    first, *others = judge_heaps(read_log(tmp_path / "device.log"))
+    assert [one.log.states[-1].free for one in (first, *others)] == [*expected.values()]
+    assert first.finding is Finding.FALLS
+    shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
+    assert "Other heaps and pools in the log:" in shown
+
+
+# Logs of the corpus: states of the heap that is read, its free bytes at last; None: asked back.
+CORPUS = {
+    "cases/B1-total-then-free.log": (60, 138_700),
+    "cases/B2-free-slash-total.log": (60, 138_700),
+    "cases/B4-alloc-free-counts.log": (60, 16_384 - 5_458),
+    "cases/B5-used-as-free.log": None,
+    "cases/B6-lwip-stats.log": (1, 880),
+    "cases/B8-apostrophes.log": (60, 138_700),
+    "cases/C1-date-with-dots.log": (60, 138_700),
+    "cases/C3-number-of-line.log": (60, 138_700),
+    "cases/D1-padded-clock.log": (60, 138_700),
+    "cases/D3-three-devices.log": (60, 82_300),
+    "cases/D4-two-heaps-equal-words.log": (60, 138_700),
+    "cases/E1-colour-then-time.log": (60, 138_700),
+    "cases/M1-failed-in-function-name.log": (1, 69_248),
+    "cases/O1-blocks-of-16.log": (1, 12_768),
+    "cases/P1-table-of-free.log": (40, 343_680),
+    "logs/lwip-stats-display.log": (200, 16_384 - 12_348),
+    "logs/rt-thread-free.log": (200, 64_903),
+    "logs/several-heaps.log": (300, 69_531),
+}
+
+
+@pytest.mark.parametrize("name", CORPUS)
+def test_a_log_of_the_corpus_is_read_rightly(name):
+    file = Path(os.environ.get("HEAPFIT_CORPUS", "")) / name
+    if not file.is_file():
+        return  # the forms above are the same
+    if CORPUS[name] is None:
+        with pytest.raises(HeapfitError, match="free or used bytes"):
+            read_log(file)
+        return
+    log = read_log(file)
+    assert (len(log.states), log.states[-1].free) == CORPUS[name]
+
+
+def tell(title: str, judged: Iterable[tuple[str, str]]) -> None:
+    found = dict(judged)
+    print(title, len(found), dict(Counter(one.partition(":")[0] for one in found.values())))
+    for name, one in found.items():
+        if one != "right":
+            print("   ", repr(name), one)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        place = Path(scratch)
+        tell("forms", ((name, judge(print_form(one), place)) for name, one in FORMS.items()))
+        tell("asked", ((name, judge(print_form(one), place)) for name, one in ASKED.items()))
+        clocks = (
+            (one, judge(print_clock(one), place, clock, is_timed=True))
+            for one, clock in CLOCKS.items()
+        )
+        tell("clocks", clocks)
