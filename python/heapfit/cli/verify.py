@@ -91,7 +91,7 @@ def _parts(result: Verification) -> list[Part]:
     }
     return [
         *map(Line, [*_answer(result), *_describe_placements(last), f"plan  {result.plan}"]),
-        *map(Line, _describe_death(result)),
+        *map(Line, result.describe_death()),
         *pairs,
         Fields(fields),
         Table(
@@ -155,19 +155,6 @@ def _answer(result: Verification) -> list[str]:
     failed = len(result.refused or ())
     opening = f"No plan passed: {failed} of {times} runs without the recorder failed."
     return [opening, f"That heap had {size}; at {all_runs}.", *bound]
-
-
-def _describe_death(result: Verification) -> list[str]:
-    """Why runs died, as far as a heap of level 3 finds it."""
-    if not result.deaths:
-        return []
-    found = "The same run over a heap that names misuse"
-    told = (
-        f"{found} was told of none (docs/crashes.md)."
-        if result.misuse is None
-        else f"{found}: {result.misuse} (docs/crashes.md)."
-    )
-    return [result.deaths[0], told]
 
 
 def _describe_placements(last: Round) -> list[str]:

@@ -99,6 +99,12 @@ class Verification:
             min(len(self.refused), counted), counted, share_risk(self.looks, MOST_ROUNDS)
         )
 
+    def describe_death(self) -> list[str]:
+        """Sentences on the run that died first: how, and what misuse was found in it."""
+        told = "names no misuse" if self.misuse is None else f"says: {self.misuse}"
+        again = f"Run again, a heap of --for guard {told} (docs/crashes.md)."
+        return [self.deaths[0], again] if self.deaths else []
+
 
 @dataclass(frozen=True, slots=True)
 class VerifyOptions:
