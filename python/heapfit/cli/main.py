@@ -17,7 +17,8 @@ from functools import cache
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
-from typing import Annotated, Any
+from types import ModuleType
+from typing import Annotated
 
 import heapfit
 from heapfit.cli.arguments import list_options
@@ -201,9 +202,10 @@ def _run(words: Sequence[str]) -> int:
     return _run_command(name, rest)
 
 
-def _module_of(name: str, declared: type) -> Any:
+def _module_of(name: str, declared: type) -> ModuleType:
     """What runs a command; HeapfitError where this system has not what it needs."""
     try:
+        # What the command does takes the libraries that its help does without.
         return import_module(module_of(declared))
     except ModuleNotFoundError as error:
         if error.name not in ("fcntl", "termios"):
@@ -243,7 +245,6 @@ def _run_command(name: str, words: Sequence[str]) -> int:
             if path.is_symlink() or path.is_file():
                 ours.require_replaceable(path)
         try:
-            # What the command does takes the libraries that its help does without.
             _module_of(name, declared).run(command)
         except SystemExit as ended:
             return int(ended.code or 0)
