@@ -39,6 +39,7 @@ _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
 _FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
+_STILL = 0.9  # of the peak, that is live at the end of what ends at its peak
 _JOINED = 3  # windows of which medians are looked at, to tell swings from phases
 _FEWEST_RETURNS = 4  # crossings of these; fewer are phases that come once
 
@@ -73,6 +74,13 @@ class RecordingKind:
         return self.trend.scale(1 / self.windows.events)
 
     @property
+    def ends_at_peak(self) -> bool:
+        """True if a level load is highest at its end, where no one sees how far it goes on."""
+        profile, is_level = self.profile, self.kind in (Kind.SERVICE, Kind.CYCLE)
+        is_last = is_level and profile.u_max_event >= int(self.windows.starts[-1])
+        return is_last and float(profile.live_highest[-1]) >= _STILL * profile.u_max
+
+    @property
     def is_growing(self) -> bool:
         """True if no size of the heap lasts."""
         return self.kind is Kind.GROWING
@@ -80,44 +88,36 @@ class RecordingKind:
 
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
-    windows = cut_windows(profile, WINDOWS)
-    if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
-        events = format_count(profile.events, "event")
-        reason = f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+    windows, (kind, reason) = cut_windows(profile, WINDOWS), judge(profile)
+    if kind is Kind.TOO_SHORT and not tells_windows(windows):
         trend = find_trend(windows.troughs)
-        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
+        return RecordingKind(kind, reason, windows, trend, (), None, 0.0, (), profile)
     series, sites, microseconds = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
-    period = find_period(profile)
-    kind, reason = _judge(profile, windows, growth, is_growing=is_growing, period=period)
+    if growth and _share_of_end(profile) <= _LONGEST_END:
+        kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     return RecordingKind(
         kind,
         reason,
         windows,
         find_joint_trend(series, growth) if growth and not is_growing else total,
         growth,
-        period if kind is Kind.CYCLE else None,
+        find_period(profile) if kind is Kind.CYCLE else None,
         microseconds,
         sites,
         profile,
     )
 
 
-def _judge(
-    profile: Profile,
-    windows: Windows,
-    growth: tuple[BlockGroup, ...],
-    *,
-    is_growing: bool,
-    period: int | None,
-) -> tuple[Kind, str]:
-    """The kind and what shows it; `is_growing`: the total of live bytes is."""
-    # The share in which the program frees what it held; 0: it holds it.
-    ending = 1 - find_shutdown(profile) / profile.events
-    if growth and ending <= _LONGEST_END:
-        return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
-    if is_growing:
+def judge(profile: Profile) -> tuple[Kind, str]:
+    """The kind by live bytes alone and what shows it, without a read of the recording."""
+    windows = cut_windows(profile, WINDOWS)
+    if not tells_windows(windows):
+        events = format_count(profile.events, "event")
+        return Kind.TOO_SHORT, f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+    period, ending = find_period(profile), _share_of_end(profile)
+    if grows(windows.troughs):
         rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
         return (Kind.JOB, "what it gathers is freed at its end") if ending else rises
     if period is not None and period > windows.events:
@@ -127,6 +127,16 @@ def _judge(
     if _needs_most_at_start(profile, windows):
         return Kind.JOB, "its start needs the most"
     return _judge_level(windows)
+
+
+def tells_windows(windows: Windows) -> bool:
+    """True if a recording is long enough for its windows to say something."""
+    return len(windows) == WINDOWS and windows.events >= FEWEST_EVENTS
+
+
+def _share_of_end(profile: Profile) -> float:
+    """The share of events in which the program frees what it held; 0: it holds it."""
+    return 1 - find_shutdown(profile) / profile.events
 
 
 def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
-from heapfit.forecast.log.outlook import Decline, Finding, Outlook, Reserve, RunOut
+from heapfit.forecast.decline import Decline
+from heapfit.forecast.log.outlook import Finding, Outlook, Reserve, RunOut
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
@@ -25,12 +26,13 @@ _CAVEAT = (
     "the log may turn."
 )
 _FINDINGS = {
-    Finding.UNCLEAR: "Free memory may be falling: {reason}. So there is no date.",
+    Finding.UNCLEAR: "It cannot be told whether free memory falls: {reason}. Log {more:,} states "
+    "more. No date.",
     Finding.LOAD: "A load, not a trend: the least free was {least:,} B, and {usual:,} B are usual. "
     "No date: {reason}.",
     Finding.TOO_SHORT: "Too short to say whether free memory falls. No date: {reason}.",
     Finding.STEADY: "Free memory does not fall: the least was {least:,} B, {usual:,} B are usual. "
-    "No trend, so no date.",
+    "No date: {reason}.",
     Finding.FRAGMENTED: "Free memory is fragmented: the largest block is {share} of it. No date: "
     "{reason}.",
 }
@@ -39,7 +41,7 @@ _FINDINGS = {
 def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
     log, boot, last, known = seen.log, seen.boot, seen.last, ""
-    dates = {} if seen.run_out is None else _dates(seen, seen.run_out)
+    ends = [asdict(one) | _dates(seen, one) for one in seen.run_outs]
     blocks = [one.largest for one in boot if one.largest is not None]
     if seen.share is not None:
         known = f", {format_share(seen.share)} of the free bytes"
@@ -61,7 +63,9 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         "decline": seen.decline,
         "reserves": seen.reserves,
         "region": log.region,
-        "run_out": seen.run_out and asdict(seen.run_out) | dates,
+        "boots_read": seen.pooled,
+        "run_out": next(iter(ends), None),
+        "run_outs": ends,
     }
     dry = describe_dry_pools([seen, *others])
     failure, finding = describe_failure(seen), _describe_finding(seen)
@@ -99,11 +103,15 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
 def _describe_finding(seen: Outlook) -> str:
     """The answer, as one paragraph."""
     reason, refused, share = seen.reason or "nothing falls", seen.refused_apart, seen.share or 0.0
-    if seen.decline is not None and seen.run_out is not None:
-        return _describe_decline(seen, seen.decline, seen.run_out)
+    if seen.decline is not None:
+        return _describe_decline(seen, seen.decline)
     if seen.finding is not Finding.FRAGMENTED or refused is None:
         return _FINDINGS[seen.finding].format(
-            reason=reason, least=seen.least, usual=_usual(seen), share=format_share(share)
+            reason=reason,
+            least=seen.least,
+            usual=_usual(seen),
+            share=format_share(share),
+            more=len(seen.boot),
         )
     block = ""
     if refused.largest is not None:
@@ -115,24 +123,39 @@ def _describe_finding(seen: Outlook) -> str:
     )
 
 
-def _describe_decline(seen: Outlook, decline: Decline, run_out: RunOut) -> str:
-    log, needed, end = seen.log, run_out.bytes_left, "nothing is free"
-    if run_out.is_block:
-        end = f"a request of {needed:,} B fails" if needed else "no block is left"
-    what = "The largest free block shrinks" if run_out.is_block else "Free memory falls"
-    lost = f"{what} by {_rate(decline, log)}"
+def _describe_decline(seen: Outlook, decline: Decline) -> str:
+    """How fast it falls, and when a request fails: of the smallest size first."""
+    is_block = seen.finding is Finding.SHRINKS
+    what, verb = ("The largest free block", "shrinks") if is_block else ("Free memory", "falls")
+    part = f" in the last {_length(decline.since, seen.log)}"
+    if not seen.run_outs:
+        return f"{what} fell, and is level{part}. No date."
+    pace = "" if decline.before == decline.rate else f"{part}, faster than before"
+    pace = f"{part}, slower than before" if decline.before > decline.rate else pace
+    boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
+    sooner = ", or sooner" if decline.before < decline.rate else ""
+    ends = [_describe_end(seen, one, sooner) for one in seen.run_outs]
+    sizes = "" if seen.is_failed or not seen.run_outs[0].bytes_left else " Sizes are assumed."
+    lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
+    return f"{lost}: {'; '.join(ends)}.{sizes}"
+
+
+def _describe_end(seen: Outlook, run_out: RunOut, sooner: str) -> str:
+    """When one request fails: by the calendar where the log has dates."""
+    log, needed = seen.log, run_out.bytes_left
+    end = f"a request of {needed:,} B fails" if needed else "nothing is free"
     if run_out.after <= 0:
-        return f"{lost}: at its lows {end} already."
+        return f"at its lows {end} already"
     some = f"some {_length(run_out.after, log)}"
     dates = [*_dates(seen, run_out).values()]
     if dates[0] is None:
         latest = "or later" if run_out.latest is None else f"to {_length(run_out.latest, log)}"
-        span = f"({_length(run_out.earliest, log)} {latest})"
-        return f"{lost}: {end} {some} {span} after the last state."
+        span = f"({_length(run_out.earliest, log)} {latest}{sooner})"
+        return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]
-    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
-    return f"{lost}: {end} {when}, {some} after the last state."
+    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'}{sooner})"
+    return f"{end} {when}, {some} after the last state"
 
 
 def _describe_reading(seen: Outlook) -> str:
@@ -170,10 +193,9 @@ def _describe_reserves(seen: Outlook) -> list[str]:
 def _describe_reserve(one: Reserve, region: int | None) -> str:
     length = "As long again" if one.times == 1 else f"{one.times} times as long"
     if one.free <= 0:
-        return f"{length}: memory runs out in {format_share(one.chance)} of such runs."
+        return f"{length}: more than 1 of 10 such runs has nothing free."
     enough = "" if region is None else f", so {region - one.free:,.0f} B of the region would do"
-    left = f"{one.free:,.0f} B ({max(0.0, one.low):,.0f} to {max(0.0, one.high):,.0f})"
-    return f"{length}: 9 of 10 such runs leave {left} free{enough}."
+    return f"{length}: 9 of 10 such runs leave {one.free:,.0f} B free{enough}."
 
 
 def _describe_skipped(log: TelemetryLog) -> list[str]:

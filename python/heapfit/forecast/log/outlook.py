@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a log lets one say: whether free memory falls, and when none is left.
+"""What a log lets one say: whether free memory falls, and when requests fail for it.
 
-    longest boot --> start-up cut --> windows --> trend of their highs and lows --> when it ends
+    boots --> start-up cut, short ones pooled --> cycle taken off --> windows
+    --> decline of their highs and lows --> date from the last state of the last boot
 
-A date is given only where free memory falls clearly: in the highs and the lows of at least 20
-windows, or 7 cycles, and in their later half, too, since what is filled once falls at first.
+"Does not fall" is said only where a fall that matters is excluded: one that ends within ten such
+logs. What is filled once falls at first and is level since.
 """
 
 from __future__ import annotations
@@ -14,33 +15,52 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import groupby
 from math import ceil, inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.extremes import sample_maxima
+from heapfit.forecast.decline import Decline, fell, find_decline, find_end, is_level, still_falls
+from heapfit.forecast.load import USUAL, find_level
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
-from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
+from heapfit.forecast.trend import rank_correlation
 
 WINDOWS = 48
 FEWEST_WINDOWS = 20
-FEWEST_CYCLES = 7
+FEWEST_OF_CYCLES = 32  # states in which a cycle can be seen
+ASSUMED = (1024, 4096)  # bytes of a request that may fail, where none did
 _STARTUP = 10  # the first tenth is left out
-_CLEAR = 0.002  # p below which a series has a trend
-_CLEAR_OF_CYCLES = 0.02  # in both the highs and the lows of fewer windows
-_LATER_SLOPE = 0.5  # of the whole slope, that the last two thirds and the last third have
-_MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows behind the trend
-_STRAIGHT = 0.1  # of what is lost: the spread around a line that needs no independence
-_FULL_WINDOWS = 0.9  # share of windows that have a state
+_MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows
+_FULL_WINDOWS = 0.75  # share of windows that have a state
 _SHORTEST_CYCLE = 4  # states
+_PHASES = 24  # of a cycle
+_LAST = 3  # states, whose median is where a boot ends
 _TIMES = (1, 10)  # as long as the log
-_CHANCE = 0.1
-_SPREAD = (0.05, 0.95)  # quantiles of the lows around their line: the least may end it
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
 Numbers = NDArray[np.float64]
+_LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
+_LOWER = "it is lower at last, and may come up again"
+
+
+class _Series(NamedTuple):
+    """States as columns, in the order of their places."""
+
+    places: Numbers  # seconds or states since the boot's start
+    free: Numbers
+    dips: Numbers  # free bytes, or the least ever where that has just fallen
+    blocks: Numbers  # largest free block; infinite where none is printed
+
+
+class _Falling(NamedTuple):
+    """What falls, by windows."""
+
+    decline: Decline  # in windows
+    highs: Numbers
+    lows: Numbers
+    is_block: bool
 
 
 class Finding(StrEnum):
@@ -83,23 +103,14 @@ _ADVICE_WITHOUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class Decline:
-    """Bytes lost for each second, or each state where the log has no clock; 95 % interval."""
-
-    rate: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True)
 class RunOut:
     """When too little is left, in seconds or states behind the last state."""
 
     after: float
     earliest: float
     latest: float | None  # None: it may not come
-    bytes_left: int  # where it ends: 0, or the request that has failed
-    is_block: bool  # it is the largest block that ends
+    bytes_left: int  # of a request that fails then; 0: nothing is free
+    is_block: bool  # the largest block is then too small
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +119,6 @@ class Reserve:
 
     times: int
     free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
-    low: float  # interval of 90 %
-    high: float
-    chance: float  # that memory runs out
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,18 +127,29 @@ class Outlook:
 
     log: TelemetryLog
     boot: Sequence[HeapState]  # the longest one, from which all is read
+    pooled: int  # boots of about its length that were read with it; 1: it alone
     finding: Finding
     reason: str  # why, and why no date if there is none
-    decline: Decline | None
-    run_out: RunOut | None
+    decline: Decline | None  # bytes for each second, or each state where the log has no clock
+    run_outs: tuple[RunOut, ...]  # of the smallest request first
     period: float | None  # of a cycle, in seconds or states
     windows: int
     reserves: tuple[Reserve, ...] = ()  # empty where there is a trend, or too little to say
 
     @property
     def last(self) -> HeapState:
-        """The last state of the boot."""
-        return self.boot[-1]
+        """The last state of the last boot."""
+        return self.log.states[-1]
+
+    @property
+    def run_out(self) -> RunOut | None:
+        """When the smallest request fails that is looked at; None: no date."""
+        return self.run_outs[0] if self.run_outs else None
+
+    @property
+    def is_failed(self) -> bool:
+        """True if the log shows a request that failed, with its size."""
+        return any(one.failed for one in self.log.states)
 
     @property
     def least(self) -> int:
@@ -173,27 +192,50 @@ class Outlook:
 
 
 def find_outlook(log: TelemetryLog) -> Outlook:
-    """What the longest boot of a log shows."""
+    """What the longest boot of a log shows; short ones of about its length are read together."""
     boots = [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
     boot = max(boots, key=len)
-    settled = boot[len(boot) // _STARTUP // 2 * 2 :] if len(boot) >= FEWEST_WINDOWS * 2 else boot
-    places = _places(settled)
-    period = _find_period(settled, places)
-    most = len(settled) // 2 if log.clock is Clock.CALLS else min(WINDOWS, len(settled))
-    width, highs, lows, blocks = _cut(settled, places, period, most)
-    seen = Outlook(log, boot, Finding.STEADY, "", None, None, period, len(highs))
-    if len(highs) < (FEWEST_WINDOWS if period is None else FEWEST_CYCLES):
+    is_pooled = 2 < len(boot) < FEWEST_WINDOWS
+    alike = [one for one in boots if 2 * len(one) >= len(boot)] if is_pooled else [boot]
+    series = _pool([_read_series(one) for one in alike])
+    period = _find_period(series)
+    states = len(series.places)
+    most = states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
+    width, highs, lows, _ = _cut(series, most)
+    seen = Outlook(log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs))
+    if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
-    of_blocks = [(blocks, blocks, Finding.SHRINKS)] if np.isfinite(blocks).all() else []
-    for high, low, finding in ((highs, lows, Finding.FALLS), *of_blocks):
-        decline, doubt = _find_decline(high, low, width)
-        if decline is not None:
-            needed = max(one.failed or 0 for one in boot) if finding is Finding.SHRINKS else None
-            run_out = _find_run_out(decline, low, width, needed)
-            return replace(seen, finding=finding, decline=decline, run_out=run_out)
-        if doubt:
-            return replace(seen, finding=Finding.UNCLEAR, reason=doubt)
-    return replace(_say_without_trend(seen), reserves=(*_find_reserves(lows),))
+    last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
+    falling = [*_find_falling(series, seen, last)]
+    if falling:
+        first = falling[0]
+        return replace(
+            seen,
+            finding=Finding.SHRINKS if first.is_block else Finding.FALLS,
+            decline=first.decline.scale(width),
+            run_outs=(*_find_run_outs(falling, seen, width),),
+        )
+    has_fallen = fell(highs)
+    begin, end = (0.3, 0.7) if has_fallen else (0.0, 0.5)
+    if not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
+        return replace(seen, finding=Finding.UNCLEAR, reason=_LOWER)
+    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if has_fallen else ""))
+    together = ceil((period or 0) / width) or 1
+    whole = len(lows) // together * together
+    joined = lows[len(lows) - whole :].reshape(-1, together).min(axis=1)
+    return replace(seen, reserves=(*_find_reserves(joined),))
+
+
+def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Falling]:
+    """The free bytes and the largest block, where they fall, on the level of the last boot."""
+    more = 0.0 if seen.period is None else _find_season(series, seen.period)
+    calm = series._replace(free=series.free - more, dips=series.dips - more)
+    _, highs, lows, blocks = _cut(calm, seen.windows)
+    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3)):
+        if np.isfinite(values).all() and fell(values) and still_falls(values):
+            gained = np.median(last[column][-_LAST:]) - np.median(series[column][-_LAST:])
+            moved = values + gained, least + gained
+            yield _Falling(find_decline(values), *moved, is_block=column == 3)
 
 
 def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
@@ -201,13 +243,37 @@ def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
 
     None where neighbouring windows depend on each other.
     """
-    if rank_correlation(lows) > _MOST_DEPENDENCE:
+    if len(lows) < FEWEST_WINDOWS or rank_correlation(lows) > _MOST_DEPENDENCE:
         return
-    sample = sample_maxima(-lows, find_dependence(-lows))
     for times in _TIMES:
-        count = times * len(lows)
-        low, high = sample.interval(count, _CHANCE)
-        yield Reserve(times, -sample.level(count, _CHANCE), -high, -low, sample.chance(0, count))
+        yield Reserve(times, -find_level(-lows, times * len(lows), USUAL))
+
+
+def _read_series(boot: Sequence[HeapState]) -> _Series:
+    """The series of a boot behind its start-up; places are seconds or states since its start."""
+    places = _places(boot)
+    known = [one.free if one.least is None else one.least for one in boot]
+    free = np.array([one.free for one in boot], np.float64)
+    dips = np.where(np.diff(known, prepend=known[0]) < 0, np.minimum(free, known), free)
+    blocks = np.array([inf if one.largest is None else one.largest for one in boot])
+    begin = len(boot) // _STARTUP // 2 * 2 if len(boot) >= FEWEST_WINDOWS * 2 else 0
+    return _Series(*(one[begin:] for one in (places - places[0], free, dips, blocks)))
+
+
+def _pool(boots: Sequence[_Series]) -> _Series:
+    """Boots as one, by the time since their start, each on the level of the last one.
+
+    Levels are those of the time that all have.
+    """
+    joint = min(one.places[-1] for one in boots)
+    levels = [float(one.free[one.places <= joint].mean()) for one in boots]
+    moved = [
+        one._replace(free=one.free + levels[-1] - level, dips=one.dips + levels[-1] - level)
+        for one, level in zip(boots, levels, strict=True)
+    ]
+    rows = [np.concatenate(column) for column in zip(*moved, strict=True)]
+    order = np.argsort(rows[0], kind="stable")
+    return _Series(*(row[order] for row in rows))
 
 
 def _places(states: Sequence[HeapState]) -> Numbers:
@@ -218,58 +284,60 @@ def _places(states: Sequence[HeapState]) -> Numbers:
     return np.arange(len(states), dtype=np.float64)
 
 
-def _cut(
-    states: Sequence[HeapState], places: Numbers, period: float | None, most: int
-) -> tuple[float, Numbers, Numbers, Numbers]:
+def _find_season(series: _Series, period: float) -> Numbers:
+    """What is free at each state beyond the lowest phase of a cycle, by the mean of each phase."""
+    line = np.polyval(np.polyfit(series.places, series.free, 1), series.places)
+    phases = min(_PHASES, int(len(series.places) * period / series.places[-1]))
+    phase = (series.places / period % 1 * phases).astype(np.int64)
+    mean = np.bincount(phase, series.free - line) / np.maximum(1, np.bincount(phase))
+    return np.asarray((mean - mean.min())[phase])
+
+
+def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers, Numbers]:
     """Windows of equal length, fewer where too many of them would be empty; none if all would.
 
     Their width in seconds or states; of each the most and the least free bytes, and the smallest
-    largest block: infinite where none is printed.
+    largest block: infinite where none is printed. Empty ones lie between their neighbours.
     """
+    places = series.places
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
-    counts = [int(span // period)] if period is not None else range(most, FEWEST_WINDOWS - 1, -4)
-    free = np.array([one.free for one in states], np.float64)
-    blocks = np.array([inf if one.largest is None else one.largest for one in states])
-    for count in filter(None, counts):
-        width = span / count if period is None else period
-        first = places[-1] - width * count  # what does not divide lies before the first
-        number = np.minimum(((places - first) / width - 1e-9).astype(np.int64), count - 1)
+    for count in range(most, FEWEST_WINDOWS - 1, -4):
+        number = np.minimum(
+            ((places - places[-1] + span) / span * count - 1e-9).astype(int), count - 1
+        )
         full, begins = np.unique(number, return_index=True)
-        begins = begins[full >= 0]
-        if len(begins) >= _FULL_WINDOWS * count:
-            highs, lows = np.maximum.reduceat(free, begins), np.minimum.reduceat(free, begins)
-            return width, highs, lows, np.minimum.reduceat(blocks, begins)
-    return 0.0, free[:0], free[:0], blocks[:0]
+        if len(full) >= _FULL_WINDOWS * count:
+            rows = (
+                np.maximum.reduceat(series.free, begins),
+                np.minimum.reduceat(series.dips, begins),
+                np.minimum.reduceat(series.blocks, begins),
+            )
+            highs, lows, blocks = (np.interp(np.arange(count), full, row) for row in rows)
+            return span / count, highs, lows, blocks
+    empty = series.free[:0]
+    return 0.0, empty, empty, empty
 
 
-def _find_decline(highs: Numbers, lows: Numbers, width: float) -> tuple[Decline | None, str]:
-    """How fast a series falls, if it clearly does; else why it may fall and may not."""
-    trend = find_trend(highs)
-    low_trend = find_trend(lows)
-    is_short = len(highs) < FEWEST_WINDOWS
-    p = max(trend.p, low_trend.p) if is_short else trend.p
-    if max(trend.slope, low_trend.slope) >= 0 or p >= (_CLEAR_OF_CYCLES if is_short else _CLEAR):
-        return None, ""
-    later = [find_trend(highs[min(i * len(highs) // 3, len(highs) - 4) :]).slope for i in (1, 2)]
-    if max(later) > _LATER_SLOPE * trend.slope:
-        return None, "it fell at first and not later: what is filled once does so"
-    left = highs - trend.slope * np.arange(len(highs))
-    lowest, highest = np.quantile(left, [0.1, 0.9])
-    is_straight = highest - lowest < _STRAIGHT * -trend.slope * len(highs)
-    pairs = left[: len(left) // 2 * 2].reshape(-1, 2).max(axis=1)
-    if not is_straight and min(rank_correlation(left), rank_correlation(pairs)) > _MOST_DEPENDENCE:
-        return None, "it falls, but in waves longer than the windows, which may turn"
-    return Decline(-trend.slope / width, -trend.high / width, -trend.low / width), ""
+def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> Iterator[RunOut]:
+    """When a request as large as one that failed fails again; else when assumed ones fail.
 
-
-def _find_run_out(decline: Decline, lows: Numbers, width: float, needed: int | None) -> RunOut:
-    """When the lows reach what is needed: of a block so many bytes, of all that is free nothing."""
-    last = lows - decline.rate * ((len(lows) - 1 - np.arange(len(lows))) * width)
-    levels = (np.median(last[-ceil(len(lows) / 4) :]), *np.quantile(last, _SPREAD))
-    left, least, most = (max(0.0, float(level) - (needed or 0)) for level in levels)
-    latest = max(left, most) / decline.low if decline.low > 0 else None
-    earliest = min(left, least) / decline.high
-    return RunOut(left / decline.rate, earliest, latest, needed or 0, needed is not None)
+    What falls first counts. Assumed are those that the heap serves to the end of the log.
+    """
+    failed = max(one.failed or 0 for one in seen.log.states)
+    least = min(float(one.lows[-ceil(len(one.lows) / 8) :].mean()) for one in falling)
+    # A failure is seen at the next state, and with a cycle at its next low.
+    apart = width * seen.windows / len(seen.boot) + (seen.period or 0)
+    assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
+    for size in [failed] if failed else assumed or [0]:
+        ends = [
+            RunOut(after * width, earliest * width, latest and latest * width + apart, size, part)
+            for one in falling
+            if one.decline.rate > 0
+            for part in (one.is_block,)
+            for after, earliest, latest in (find_end(one.decline, one.highs, one.lows, size),)
+        ]
+        if ends:
+            yield min(ends, key=lambda one: one.after)
 
 
 def _say_without_trend(seen: Outlook) -> Outlook:
@@ -289,18 +357,20 @@ def _shortage(seen: Outlook) -> str:
         return "one state alone shows no trend"
     if count < FEWEST_WINDOWS:
         return f"{count} states, and a trend takes {FEWEST_WINDOWS}"
-    if seen.period is not None:
-        return f"{seen.windows} whole cycles, and a trend beside a cycle takes {FEWEST_CYCLES}"
     return "most states lie close together, with long gaps between"
 
 
-def _find_period(states: Sequence[HeapState], places: Numbers) -> float | None:
+def _find_period(series: _Series) -> float | None:
     """The period of a cycle in the free bytes, in seconds or states; None if there is none."""
-    count = min(len(states) // 2, WINDOWS * 10)
-    if count < FEWEST_WINDOWS * 2:
+    places = series.places
+    count = min(len(places), WINDOWS * 10)
+    if count < FEWEST_OF_CYCLES:
         return None
     grid = np.linspace(places[0], places[-1], count)
-    values = np.interp(grid, places, [one.free for one in states])
+    values = np.interp(grid, places, series.free)
     values -= np.polyval(np.polyfit(grid - grid[0], values, 1), grid - grid[0])
     lag = find_lag(values)
-    return None if lag is None or lag < _SHORTEST_CYCLE else float(lag * (grid[1] - grid[0]))
+    if lag is None or lag < _SHORTEST_CYCLE:
+        return None
+    nearby = (lag + np.linspace(-0.5, 0.5, 11)) * (grid[1] - grid[0])
+    return float(max(nearby, key=lambda one: float(_find_season(series, one).var())))

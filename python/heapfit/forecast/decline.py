@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a series falls in whatever shape, at what pace at last, and when it ends.
+
+    values --> never-rising curve --> does it explain them, later, too? --> newest straight part
+    --> pace --> end
+
+The curve is the isotonic regression (Barlow et al., Statistical Inference under Order Restrictions,
+1972). The newest part is the longest one whose slope agrees with those of all shorter ones (the
+intersection of confidence intervals, Goldenshluger and Nemirovski 1997). All lengths are counted in
+values, which are equally spaced.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, inf, log, log1p, sqrt
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from heapfit.forecast.trend import find_trend
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+_CLEAR = 80.0  # score of a fall; 1 of 100 series without one have it at a dependence of 0.95
+_CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
+_LATER = 0.22  # of the loss comes there; less is what was filled at first
+_MOST_CORRELATION = 0.95
+_MATTERS = 0.05  # of the level: half of what is lost where ten such series lose all
+_NEWEST = 6  # different values of which a pace is found
+_LONGER = 1.4  # times as long is the next part that is tried
+_AGREES = 1.5  # standard errors within which the slopes of parts agree
+_SURE = 1.96  # standard errors of what is printed
+_NEARBY = 7  # values over which the pace hardly changes
+_AT_MOST = 2.0  # times as fast or slow as the newest part its newest values are taken for
+
+
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """What is lost from a value to the next at last; 95 % interval."""
+
+    rate: float
+    low: float  # 0: it may not go on
+    high: float
+    since: float  # length of the newest part, which has this pace
+    before: float  # the pace of as long a part before it; the same where there is none
+
+    def scale(self, width: float) -> Decline:
+        """The same where a value stands for so many seconds or states."""
+        rate, low, high, before = (
+            one / width for one in (self.rate, self.low, self.high, self.before)
+        )
+        return Decline(rate, low, high, self.since * width, before)
+
+
+def fell(values: Numbers) -> bool:
+    """True if a falling curve explains the values; the last tenth may be a burst and is left out.
+
+    >>> fell(100 - np.arange(48.0) ** 2), fell(np.arange(48.0) % 7)
+    (True, False)
+    """
+    return _score(values[: len(values) - len(values) // 10]) >= _CLEAR
+
+
+def still_falls(values: Numbers) -> bool:
+    """True if a series that fell does so behind its first three tenths, too."""
+    end = len(values) - len(values) // 10
+    later = values[len(values) * 3 // 10 : end]
+    whole, rest = _fit_falling(values[:end]), _fit_falling(later)
+    return bool(
+        _score(later) >= _CLEAR_LATER and rest[0] - rest[-1] >= _LATER * (whole[0] - whole[-1])
+    )
+
+
+def is_level(highs: Numbers, lows: Numbers, first: int, end: int) -> bool:
+    """True if the last eighth has no new lows, or comes up to the highs from `first` to `end`.
+
+    A loss that ends within ten such series is excluded by that.
+    """
+    last, least = len(highs) - max(1, len(highs) // 8), _MATTERS * float(np.median(highs))
+    lost = highs[first:end].max() - highs[last:].max(), lows[first:end].min() - lows[last:].min()
+    return bool(min(lost) < least)
+
+
+def find_decline(values: Numbers) -> Decline:
+    """The pace of the newest straight part."""
+    noise, steps = _find_noise(values)
+    different = (i for i in range(_NEWEST, len(values)) if len({*values[-i:].tolist()}) >= _NEWEST)
+    found: list[tuple[int, float, float]] = []
+    lowest, highest, count = -inf, inf, next(different, len(values))
+    while not found or found[-1][0] < len(values):
+        rate = -find_trend(values[-count:]).slope
+        error = sqrt(12 * noise / count**3 + 1.2 * steps / count)
+        lowest = max(lowest, rate - _AGREES * error)
+        highest = min(highest, rate + _AGREES * error)
+        if lowest > highest and found[-1][1] >= -found[-1][2]:  # what rises at last swings
+            break
+        found.append((count, rate, error))
+        count = min(int(count * _LONGER) + 1, len(values))
+    (_, newest, spread), (since, rate, error) = found[0], found[-1]
+    slowest, fastest = sorted((rate / _AT_MOST, rate * _AT_MOST))
+    low = min(rate - _SURE * error, max(newest - spread, slowest))
+    high = max(rate + _SURE * error, min(newest + spread, fastest))
+    earlier = values[max(0, len(values) - 2 * since) : len(values) - since]
+    before = -find_trend(earlier if len(earlier) >= _NEWEST else values).slope
+    return Decline(rate, max(0.0, low), high, since, before)
+
+
+def find_end(
+    decline: Decline, highs: Numbers, lows: Numbers, needed: float
+) -> tuple[float, float, float | None]:
+    """After how many further values `needed` is left at the lows; the earliest, the latest.
+
+    The latest is midway to the highs, and where the fall slows down it goes on to do so; None if it
+    may never come.
+    """
+    noise, steps = _find_noise(highs)
+    count = max(4, int(decline.since) // 3)
+    age = np.arange(count - 1, -1, -1)
+    ends = [float(np.mean(one[-count:] - decline.rate * age)) for one in (lows, highs)]
+    low, middle = ends[0] - needed, max(0.0, sum(ends) / 2 - needed)
+    variance = _SURE**2 * (noise / count + steps * count / 6)
+
+    def cross(left: float, rate: float, sign: int, alone: float = 0.0) -> float:
+        """When left - rate * t is as far below (1) or above (-1) 0 as chance lets it be."""
+        linear, constant = 2 * left * rate + _SURE**2 * steps, left**2 - variance - alone
+        root = sqrt(max(0.0, linear**2 - 4 * rate**2 * constant))
+        return max(0.0, (linear + sign * root) / (2 * rate**2))
+
+    after = max(0.0, low / decline.rate) if decline.rate > 0 else inf
+    earliest = cross(low, decline.high, -1, noise) if low > sqrt(variance) else 0.0
+    if decline.low <= 0:
+        return after, min(after, earliest), None
+    latest = max(after, cross(middle, decline.low, 1))
+    if decline.before > decline.rate:
+        slowing = log(decline.before / decline.rate) / decline.since
+        share = middle * slowing / decline.rate * exp(slowing * decline.since / 2)
+        latest = max(latest, -log1p(-share) / slowing) if share < 1 else inf
+    return after, min(after, earliest), latest if latest < inf else None
+
+
+def _fit_falling(values: Numbers) -> Numbers:
+    """The never-rising series that is nearest to the values: neighbours that rise are joined."""
+    levels: list[float] = []
+    counts: list[int] = []
+    for value in values.tolist():
+        level, count = value, 1
+        while levels and levels[-1] < level:
+            count += counts[-1]
+            level += (levels.pop() - level) * counts.pop() / count
+        levels.append(level)
+        counts.append(count)
+    return np.repeat(levels, counts)
+
+
+def _score(values: Numbers) -> float:
+    """The variance that a falling curve explains over the rest's, times independent values."""
+    curve = _fit_falling(values)
+    rest, count = values - curve, len(values)
+    explained, left = float(curve.var()), float(rest.var())
+    if explained == 0 or left == 0:
+        return inf if explained else 0.0
+    found = float(rest[:-1] @ rest[1:]) / float(rest @ rest)
+    neighbours = min(max(0.0, found + (1 + 3 * found) / count), _MOST_CORRELATION)
+    return count * explained / left * (1 - neighbours) / (1 + neighbours)
+
+
+def _find_noise(values: Numbers) -> tuple[float, float]:
+    """Two variances: of each value alone, and of what is lost from one to the next for good.
+
+    By the differences and their neighbours, around their mean nearby. Steps are counted as steps
+    where they are clear.
+    """
+    steps = np.diff(values)
+    count, width = len(steps), min(_NEARBY, len(steps))
+    sums = np.concatenate([[0.0], np.cumsum(steps)])
+    first = np.clip(np.arange(count) - width // 2, 0, count - width)
+    rest = (steps - (sums[first + width] - sums[first]) / width) * sqrt(width / (width - 1))
+    each, next_one = float(rest @ rest) / count, float(rest[:-1] @ rest[1:]) / count
+    lasting = min(each, max(0.0, each + 2 * next_one - 1.5 * each / sqrt(count)))
+    return (each - lasting) / 2, lasting
