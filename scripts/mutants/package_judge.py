@@ -117,7 +117,8 @@ def make_environment(tree: Tree) -> Path:
     inside = folder / ours.relative_to(sys.prefix)
     write_command(folder / "bin/heapfit", python)
     paths = [tree.top / name for name in ("python", "papers", "target")]
-    (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, ours)))
+    others = [path for path in sys.path if Path(path).name == ours.name]
+    (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, *others)))
     for source in (ours / "heapfit").iterdir():  # what an editable installation holds is native
         target = tree.top / "python/heapfit" / source.name
         if source.is_dir():

@@ -14,7 +14,18 @@ from mutants.mutant import Mutant, mutated
 from mutants.native import Build
 from mutants.package_judge import Reach, module_of, names_in
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Kept, Verdict
+from mutants.verdict import (
+    INVALID,
+    KILLED,
+    SAME,
+    SURVIVED,
+    TIMEOUT,
+    Judge,
+    Kept,
+    UnsoundTestError,
+    Verdict,
+)
+from mutation import judge_soundly
 
 C_SOURCE = b"""\
 static bool f(int a, int b) {
@@ -193,6 +204,41 @@ def test_a_build_tells_what_does_not_compile_and_what_comes_to_the_same(tmp_path
         file.write_text(f"int f(int a) {{\n    return {text};\n}}\n")
         assert build.compiles(file) == (text != "b")
         assert (build.made(["liba.a"]) == sound) == (made is not None)
+
+
+class Told(Judge):
+    """Of tests by the words of their names."""
+
+    tests = ()
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        assert mutant.operator
+        failing, verdict = self.first_failure(["broken", "blind", "seeing"])
+        self.is_faulty = False
+        self.require_sound(failing)
+        return verdict
+
+    is_faulty = True
+
+    def code_of(self, test: str) -> int | None:
+        return int(test == "broken" or (test == "seeing" and self.is_faulty))
+
+
+def test_a_test_that_fails_anyway_is_named_and_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judge = Told()
+    mutant = mutants_of("a.c", C_SOURCE)[0]
+    with pytest.raises(UnsoundTestError, match="broken"):
+        judge.judge(mutant)
+    judge.is_faulty = True
+    assert judge_soundly(judge, mutant) == Verdict(KILLED, "seeing")
+    judge = Told()
+    judge_soundly(judge, mutant)
+    judge.failing |= {"blind", "seeing"}
+    with pytest.raises(SystemExit, match="no test that would judge it passes"):
+        judge.judge(mutant)
+    assert capsys.readouterr().out.startswith("broken: fails without any mutant")
 
 
 def test_the_engine_s_mutants_are_judged_by_tests_that_are_there(root: Path) -> None:
