@@ -2,6 +2,7 @@
 """Kinds of recordings, as judged by eye and on synthetic loads; windows that a heap keeps."""
 
 import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated_code import HERE, PLANS, compile_objects, plan_file
-from loads import CLEAN, LEAK_SITE, write_load
+from loads import CLEAN, LEAK_SITE, make_columns, write_load
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
@@ -20,7 +21,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.extremes import sample_maxima
-from heapfit.forecast.filling import describe_growth
+from heapfit.forecast.filling import describe_filling, describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
@@ -31,6 +32,7 @@ from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
 from heapfit.results.fit_page import write_report
 from heapfit.results.screen import first_screen
+from heapfit.trace.operations import ALLOC
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -187,6 +189,22 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
     ]:
         slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
         assert f" ({rate}) " in describe_growth(slower, {}), seconds
+
+
+def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
+    kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
+    peak = kind.profile.u_max
+    told = describe_filling(replace(kind, microseconds=0), peak * 6 // 5, peak=peak, need=peak)
+    _, about, soonest, latest = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", told))
+    assert soonest < about < latest < 5 * soonest
+    inside = 0
+    for seed in range(2, 6):
+        made = make_columns("leak_site", 600_000, seed)
+        sizes = np.zeros(len(made["op"]), np.int64)
+        np.maximum.at(sizes, made["object"], made["size"].astype(np.int64))
+        live = np.cumsum(np.where(made["op"] == ALLOC, 1, -1) * sizes[made["object"]])
+        inside += soonest <= int(np.argmax(live > peak * 6 // 5)) <= latest
+    assert inside >= 3
 
 
 def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
