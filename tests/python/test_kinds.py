@@ -130,6 +130,19 @@ def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     assert found.growth == ()
 
 
+def test_requests_that_grow_by_a_third_grow_and_a_batch_does_not(tmp_path: Path) -> None:
+    found = []
+    for seed, more in [(1, 0.35), (2, 0.35), (3, 0.35), (1, 0.0), (2, 0.0), (3, 0.0)]:
+        made = make_columns("steady", 40_000, seed)
+        made["size"] = (made["size"] * np.linspace(1, 1 + more, len(made["size"]))).astype(
+            np.uint64
+        )
+        found.append(kind_of(write_trace(tmp_path / "t.parquet", [made], TraceInfo())).kind)
+    assert found[:3] == [Kind.GROWING] * 3 and Kind.GROWING not in found[3:]
+    kept = {name: one[made["op"] == ALLOC] for name, one in made.items()}
+    assert kind_of(write_trace(tmp_path / "t.parquet", [kept], TraceInfo())).kind is Kind.JOB
+
+
 WRAPPED = """
 #include <stdlib.h>
 static inline __attribute__((always_inline)) char *allocated(size_t size) {

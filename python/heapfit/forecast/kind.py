@@ -23,6 +23,7 @@ from heapfit.forecast.growth import (
     find_joint_trend,
     follow_groups,
     grows,
+    sizes_grow,
     trend_of_growth,
 )
 from heapfit.forecast.period import find_period
@@ -36,6 +37,7 @@ WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
+_BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
 _FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
@@ -86,8 +88,11 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         reason = f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
         trend = find_trend(windows.troughs)
         return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
-    series, sites, microseconds = follow_groups(trace, windows)
-    is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    series, sites, microseconds, sizes = follow_groups(trace, windows)
+    by_level = grows(windows.troughs)
+    by_size = not by_level and sizes_grow(sizes, windows)
+    is_growing = by_level or by_size
+    total = trend_of_growth(windows.peaks if by_size else windows.troughs)
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
     period = find_period(profile)
     kind, reason = _judge(profile, windows, growth, is_growing=is_growing, period=period)
@@ -115,11 +120,8 @@ def _judge(
     """The kind and what shows it; `is_growing`: the total of live bytes is."""
     # The share in which the program frees what it held; 0: it holds it.
     ending = 1 - find_shutdown(profile) / profile.events
-    if growth and ending <= _LONGEST_END:
-        return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
-    if is_growing:
-        rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
-        return (Kind.JOB, "what it gathers is freed at its end") if ending else rises
+    if is_growing or (growth and ending <= _LONGEST_END):
+        return _judge_growth(profile, growth, ending)
     if period is not None and period > windows.events:
         return Kind.CYCLE, f"live bytes come again every {period:,} events"
     if ending > _LONGEST_END:
@@ -127,6 +129,19 @@ def _judge(
     if _needs_most_at_start(profile, windows):
         return Kind.JOB, "its start needs the most"
     return _judge_level(windows)
+
+
+def _judge_growth(
+    profile: Profile, growth: tuple[BlockGroup, ...], ending: float
+) -> tuple[Kind, str]:
+    """Whether what gathers is a batch, is given back at the end, or goes on."""
+    if profile.never_freed >= _BATCH * int(profile.allocations.sum()):
+        return Kind.JOB, "it is a batch, which keeps what it asks for"
+    if growth and ending <= _LONGEST_END:
+        return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
+    if ending:
+        return Kind.JOB, "what it gathers is freed at its end"
+    return Kind.GROWING, "live bytes rise to the end"
 
 
 def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
