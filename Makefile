@@ -117,7 +117,7 @@ test-long: test-packages $(extension) $(tools) ## ten times the contract's rando
 	build/release/tests/core/test_huge_regions all
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
-	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py
+	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py tests/python/test_many_recordings.py
 	HEAPFIT_ALL_PAIRS=1 $(PYTHON) -m pytest $$(grep -l '^from grid import' tests/*/test_*.py)
 	HEAPFIT_ALL_FAILURES=1 HEAPFIT_KILLS=200 $(PYTHON) -m pytest tests/python/test_record.py
 	HEAPFIT_ALL_CODES=1 $(PYTHON) -m pytest tests/target/test_measured_codes.py

@@ -29,6 +29,7 @@ ALLOWED = {
     "log_message": "http.server",
     "exec_module": "importlib, of a loader",
     "external_attr": "zipfile",
+    "readable": "io.BufferedReader",
     "__getattr__": "Python, for a name that a module has not",
     "__dir__": "Python",
     "_repr_html_": "notebooks",

@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +53,16 @@ template <class Reader> std::string damage_of(Reader &reader) {
         return reader.damage();
     } else {
         return {};
+    }
+}
+
+// The descriptions in a text, one a line; of an allocation there is one at least.
+void add_lines(std::vector<OwnLine> &own, Op op, const std::string &text) {
+    std::size_t begin = 0;
+    while (begin < text.size() || (op == Op::alloc && begin == 0)) {
+        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        own.push_back({op, text.substr(begin, end - begin)});
+        begin = end + 1;
     }
 }
 
@@ -140,18 +151,17 @@ void bind_trace(nb::module_ &module) {
             "__init__",
             [](HeapLogTrace *self, const std::string &line, const std::string &free,
                const std::string &resize, bool frees_newest) {
-                std::vector<OwnLine> own{{Op::alloc, line}};
-                if (!free.empty()) {
-                    own.push_back({Op::free, free});
-                }
-                if (!resize.empty()) {
-                    own.push_back({Op::resize, resize});
-                }
+                std::vector<OwnLine> own;
+                add_lines(own, Op::alloc, line);
+                add_lines(own, Op::free, free);
+                add_lines(own, Op::resize, resize);
                 new (self) HeapLogTrace(OnUnknown::drop, own,
                                         frees_newest ? Equal::newest : Equal::oldest);
             },
             nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
-            "Reads lines as their user describes them, such as \"Freed {address}\".");
+            "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
+            "several, "
+            "one a line.");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(
         "has_heap_log",

@@ -48,6 +48,12 @@ _ALIKE = 0.75  # two names, of 1
 _ERROR_NUMBER = re.compile(r"\[errno (\d+)\]", re.IGNORECASE)  # as pyarrow puts it in its texts
 
 
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text, with bytes that are not printable written out."""
+    said = (str(error).splitlines() or [type(error).__name__])[0]
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in said)
+
+
 def read_error_reason(error: OSError) -> str:
     """The reason why a file cannot be read, and what to do.
 

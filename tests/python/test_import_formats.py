@@ -40,6 +40,7 @@ from heapfit.importers.networks import (
 )
 from heapfit.importers.own_lines import guess_own_lines
 from heapfit.trace.stored import COLUMNS, Trace, prefix_errors
+from program import call_heapfit
 
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
 
@@ -395,7 +396,8 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
     failed = run_alone("import", path, "-o", tmp_path / "o.parquet")
     assert failed.code == 1
     _, shown, *lines, would, command = failed.told.splitlines()
-    assert (shown, would) == ("These lines look like calls:", "This would read them:")
+    assert shown == "These lines look like calls:"
+    assert would == "This reads 2 of 2 lines that may be calls, with a peak of 124 B:"
     assert [line.strip() for line in lines] == list(HOME_MADE["ESP-IDF's log"])
     words = shlex.split(command)
     ran = run_alone(*words[1:], "-o", tmp_path / "o.parquet")
@@ -490,3 +492,134 @@ def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, need
 )
 def test_text_without_calls_gives_no_guess(head):
     assert guess_own_lines(head) is None
+
+
+# Logs of calls in no known form: the right peak, and the bytes that are never freed.
+SUGGESTED = {
+    "a thread and a verb before the address": (
+        "7: malloc 0x7b4c001000 24\n7: calloc 0x7b4c001040 4 100\n"
+        "8: realloc 0x7b4c002000 0x7b4c001000 48\n8: memalign 0x7b4c003000 64 128\n"
+        "7: free 0x7b4c001040\n7: free 0x0\n7: malloc 0x7b4c001040 8\n",
+        (576, 184),
+    ),
+    "callers decoded by a monitor": (
+        "24, 0x3fcc1000, Internal, 0, 3581913036, 0x4038e0c4, 0x0\n"
+        "0x4038e0c4: my_alloc at /src/heap.c:45\n\n"
+        "100, 0x3fcc1040, Internal, 0, 3581913099, 0x4038e0c4, 0x0\n"
+        "0x4038e0c4: my_alloc at /src/heap.c:45\n",
+        (124, 124),
+    ),
+    "a pool's address before the block's": (
+        "pool_allocate(pool=0x20000400, size=24) -> 0x20001000\n"
+        "pool_allocate(pool=0x20000400, size=100) -> 0x20001040\npool_release(0x20001000)\n"
+        "pool_allocate(pool=0x20000400, size=8) -> 0x20001000\n",
+        (124, 108),
+    ),
+    "a table of blocks with owners": (
+        "  MemAddr  |   Size   | State |   Owner    | Pid\n"
+        "0x63a81230 |       16 |   A   | 0x e0dead0 | 17\n"
+        "0x63a81240 |     8208 |   A   | 0x e02af75 | 18\n"
+        "0x63a83250 |      992 |   F   |            |\n",
+        (8224, 8224),
+    ),
+    "two shapes of allocations": (
+        "lib:malloc: { cpu = 0 }, { size = 24, ptr = 0x55D0A2B0 }\n"
+        "lib:calloc: { cpu = 0 }, { nmemb = 4, size = 100, ptr = 0x55D0A2E0 }\n"
+        "lib:malloc: { cpu = 1 }, { size = 8, ptr = 0x55D0A490 }\n"
+        "lib:free: { cpu = 1 }, { ptr = 0x55D0A2E0 }\n"
+        "lib:free: { cpu = 1 }, { ptr = 0x55D0A2B0 }\n",
+        (432, 8),
+    ),
+    "signs": ("[12.5] +24 0x20001000\n[12.6] +8 0x20001040\n[12.7] -24 0x20001000\n", (32, 8)),
+    "a source line with each call": (
+        "m.c:45 alloc 0x20001000 24\nm.c:49 alloc 0x20001040 100\nm.c:61 free 0x20001000\n",
+        (124, 100),
+    ),
+    "an owner before the size": (
+        "get owner=12 size=24 at 0x20001000\nget owner=13 size=50 at 0x20001040\n"
+        "put owner=12 at 0x20001000\n",
+        (74, 50),
+    ),
+    "a release in words": (
+        "block 0x20001000: allocated, 24 bytes\nblock 0x20001040: allocated, 8 bytes\n"
+        "block 0x20001000: freed\n",
+        (32, 8),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SUGGESTED)
+def test_a_suggested_command_reads_what_it_says(tmp_path, name):
+    text, (peak, left) = SUGGESTED[name]
+    path, output = put(tmp_path, *text.splitlines()), tmp_path / "o.parquet"
+    failed = call_heapfit("import", str(path), "-o", str(output))
+    told, command = failed.stderr.splitlines()[-2:]
+    assert told.endswith(f"with a peak of {peak:,} B:")
+    assert call_heapfit(*shlex.split(command)[1:], "-o", str(output)).returncode == 0
+    shown = " ".join(call_heapfit("profile", str(output)).stdout.split())
+    assert f"U_max {peak:,} B" in shown
+    assert f"never freed ({left:,} B)" in shown
+
+
+# Calls of one family each: sizes of the requests in their order, 0 of a free.
+FAMILIES = {
+    "FreeRTOS": (
+        "pvPortMalloc(24) = 0x20001000\npvPortCalloc(4, 25) = 0x20001040\n"
+        "pvPortRealloc(0x20001000, 200) = 0x20001100\nvPortFree(0x20001040)\n",
+        [24, 100, 200, 0],
+    ),
+    "ESP-IDF": (
+        "heap_caps_malloc(24, 0x804) = 0x3ffb1000\nheap_caps_calloc(4, 25, 0x804) = 0x3ffb1100\n"
+        "heap_caps_realloc(0x3ffb1000, 60, 0x804) = 0x3ffb2000\n"
+        "heap_caps_aligned_alloc(64, 128, 0x804) = 0x3ffb3000\nheap_caps_free(0x3ffb1100)\n",
+        [24, 100, 60, 128, 0],
+    ),
+    "newlib": (
+        "_malloc_r(0x20000010, 24) = 0x20001000\n_calloc_r(0x20000010, 4, 25) = 0x20001040\n"
+        "_realloc_r(0x20000010, 0x20001000, 60) = 0x20001100\n"
+        "_memalign_r(0x20000010, 16, 32) = 0x20001200\n_free_r(0x20000010, 0x20001040)\n",
+        [24, 100, 60, 32, 0],
+    ),
+    "libc": (
+        "valloc(24) = 0x20001000\nreallocarray(0x20001000, 4, 25) = 0x20001040\n"
+        'strdup("hello") = 0x20001100\nfree(0x20001040)\naligned_alloc(16, 32) = 0x20002000\n',
+        [24, 100, 6, 0, 32],
+    ),
+    "Zephyr": (
+        "k_malloc(24) = 0x20001000\nk_calloc(4, 25) = 0x20001040\n"
+        "k_heap_alloc(0x20000100, 64, K_NO_WAIT) = 0x20001100\n"
+        "k_heap_aligned_alloc(0x20000100, 16, 64, K_NO_WAIT) = 0x20002100\n"
+        "k_heap_free(0x20000100, 0x20001100)\nsys_heap_alloc(&h, 12) = 0x20003000\n",
+        [24, 100, 64, 64, 0, 12],
+    ),
+    "RT-Thread": (
+        "rt_malloc(24) = 0x20001000\nrt_malloc_align(64, 16) = 0x20001100\n"
+        "rt_realloc(0x20001000, 50) = 0x20003000\nrt_free_align(0x20001100)\n",
+        [24, 64, 50, 0],
+    ),
+    "ThreadX": (
+        "tx_byte_allocate(0x20000100, 24) = 0x20001000\n"
+        "tx_byte_allocate(0x20000100, 0x20008000, 64, 0) = 0x20001040\n"
+        "tx_byte_release(0x20001000)\n",
+        [24, 64, 0],
+    ),
+    "NuttX": (
+        "kmm_malloc(24) = 0x20001000\nkmm_zalloc(10) = 0x20001040\nkmm_free(0x20001000)\n",
+        [24, 10, 0],
+    ),
+    "GLib": ("g_malloc0(10) = 0x20001040\ng_realloc(0x20001040, 30) = 0x20002000\n", [10, 30]),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_calls_of_a_family_are_read_whole(tmp_path, name):
+    text, sizes = FAMILIES[name]
+    path = put(tmp_path, *text.splitlines())
+    (batch,) = import_file(path, tmp_path / "o.parquet").batches(("size",))
+    assert batch["size"].tolist() == sizes
+
+
+def test_requests_of_unknown_names_are_named(tmp_path):
+    path = put(tmp_path, "malloc(8) = 0x20000000", "my_alloc(24) = 0x20001000", "open(1) = 0x3")
+    notes = import_file(path, tmp_path / "o.parquet").info.notes
+    assert "1 line looks like requests of another name, and are not read: my_alloc." in notes

@@ -20,9 +20,9 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.extremes import sample_maxima
 from heapfit.forecast.filling import describe_filling, describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
+from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock
@@ -32,7 +32,9 @@ from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
 from heapfit.results.fit_page import write_report
 from heapfit.results.screen import first_screen
-from heapfit.trace.operations import ALLOC
+from heapfit.trace.boots import find_starts, split_starts
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import ALLOC, FREE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -305,7 +307,7 @@ def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
     peaks = settled[len(settled) % 48 :].reshape(48, -1).max(axis=1)
     (reserve,) = [one for one in outlook.reserves if one.times == 10]
     assert outlook.finding is Finding.STEADY
-    assert REGION - reserve.free == pytest.approx(sample_maxima(peaks).level(480, 0.1), rel=0.1)
+    assert REGION - reserve.free == pytest.approx(find_level(peaks, 480, 0.1), rel=0.1)
     assert outlook.log.clock is Clock.CALLS
 
 
@@ -367,3 +369,51 @@ def test_windows_take_at_most_160_bytes_of_code(tmp_path):
         return int(printed.splitlines()[1].split()[0])
 
     assert 0 < text("-DAPP_HEAP_WINDOWS") - text() <= MOST_TEXT
+
+
+# ---- starts inside one recording
+
+HELD = [(ALLOC, number, 8 + number) for number in range(400)]
+
+
+def starting(folder: Path, *seeds: int, forget: bool = True) -> LoadedTrace:
+    """A program that starts, holds blocks and works, once for each seed; none frees the last's."""
+    folder.mkdir(exist_ok=True)
+    columns = {name: list[int]() for name in ("op", "object", "size")}
+    for seed in seeds:
+        born = sum(op == ALLOC for op in columns["op"])
+        work = make_columns("steady", 4000, seed)
+        last = [(FREE, 0, 0)] if not forget and born else []
+        rows = [(op, number + born, size) for op, number, size in HELD] + last
+        numbers = work["object"].astype(int) + born + len(HELD)
+        rows += zip(work["op"].tolist(), numbers.tolist(), work["size"].tolist(), strict=True)
+        for name, values in zip(columns, zip(*rows, strict=True), strict=True):
+            columns[name] += values
+    kinds = {"op": np.uint8, "object": np.uint32, "size": np.uint64}
+    made = {name: np.array(values, kinds[name]) for name, values in columns.items()}
+    return load_trace(write_trace(folder / "runs.parquet", [made], TraceInfo()))
+
+
+def test_a_start_up_that_comes_again_is_another_recording(tmp_path: Path) -> None:
+    loaded = starting(tmp_path, 1, 2, 3)
+    each = len(HELD) + 4000
+    starts = find_starts(loaded)
+    assert starts == (each, 2 * each)
+    parts = split_starts(loaded.trace, starts, tmp_path)
+    for part, seed in zip(parts, (1, 2, 3), strict=True):
+        assert load_trace(part).content == starting(tmp_path / str(seed), seed).content
+        assert "starts 3 times" in part.info.notes[-1]
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_what_goes_on_with_its_blocks_did_not_start_anew(seeds, tmp_path: Path) -> None:
+    assert find_starts(starting(tmp_path, *seeds, forget=False)) == ()
+
+
+def test_a_fit_takes_each_start_as_a_recording(tmp_path: Path) -> None:
+    loaded = starting(tmp_path, 1, 2)
+    fitted = fit([loaded.trace.path], tmp_path / "out", FitOptions(effort=Effort.QUICK))
+    assert [run.name for run in fitted.runs] == ["runs, start 1", "runs, start 2"]
+    assert any("starts 2 times" in one for one in fitted.warnings)
+    each = [starting(tmp_path / str(seed), seed) for seed in (1, 2)]
+    assert fitted.answer.size.u_max == max(one.profile.u_max for one in each)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <iterator>
 #include <span>
 
@@ -23,7 +24,7 @@ constexpr auto heaplog = std::to_array<LogPattern>({
     {"hl{r,%S,%O,%A", Op::resize}, // of block 0, which is no heap
 });
 constexpr auto wolfssl = std::to_array<LogPattern>({
-    {"Alloc: %A -> %S at ", Op::alloc},
+    {"Alloc: %A -> %S at %P", Op::alloc},
     {"Free: %A -> %I at ", Op::free},
 });
 constexpr auto nuttx = std::to_array<LogPattern>({
@@ -39,9 +40,12 @@ constexpr auto zephyr = std::to_array<LogPattern>({
     {"Memory freed at %A", Op::free},
 });
 constexpr auto zephyr_list = std::to_array<LogPattern>({
+    {"[heaptrace] ptr=%A size=%S heap=%X alloc_thread=%V", Op::alloc},
     {"[heaptrace] ptr=%A size=%S heap=", Op::alloc},
 });
 constexpr auto esp_list = std::to_array<LogPattern>({
+    {"%S bytes (@ %A, %E) allocated CPU %X caller %B", Op::alloc},
+    {"%S bytes (@ %A, %E) allocated", Op::alloc},
     {"%S bytes (@ %A", Op::alloc},
     {"freed by ", Op::free, Meaning::last_was_freed},
     {"ccount %I freed", Op::free, Meaning::last_was_freed}, // RISC-V's has no callers
@@ -66,44 +70,91 @@ constexpr auto freertos = std::to_array<LogPattern>({
     {"traceFREE(%A", Op::free},
 });
 constexpr auto system_view = std::to_array<LogPattern>({
+    {"HEAP: Allocated %S bytes @ %A from task \"%V", Op::alloc},
     {"HEAP: Allocated %S bytes @ %A", Op::alloc},
     {"HEAP: Freed bytes @ %A", Op::free},
 });
 constexpr auto mbed = std::to_array<LogPattern>({
-    {"#m:%A;%I-%S", Op::alloc},
-    {"#c:%A;%I-%N;%S", Op::zeroed},
-    {"#r:%A;%I-%O;%S", Op::resize},
+    {"#m:%A;%B-%S", Op::alloc},
+    {"#c:%A;%B-%N;%S", Op::zeroed},
+    {"#r:%A;%B-%O;%S", Op::resize},
     {"#f:%I;%I-%A", Op::free},
 });
 constexpr auto mtrace = std::to_array<LogPattern>({
-    {"] + %A %H", Op::alloc},
+    {"%Q] + %A %H", Op::alloc},
     {"] - %A", Op::free},
     {"] < %O", Op::resize, Meaning::old_block},
-    {"] > %A %H", Op::resize},
+    {"%Q] > %A %H", Op::resize},
 });
 constexpr auto calls = std::to_array<LogPattern>({
     {"free(%A)", Op::free}, // as half of the lines are
     {"malloc(%S) = %A", Op::alloc},
-    {"malloc(%S) @ %I returned %A", Op::alloc},
+    {"malloc(%S) @ %B returned %A", Op::alloc},
+    {"malloc(%S, %X) = %A", Op::alloc}, // ESP-IDF's heap_caps_malloc: with capabilities
+    {"malloc_prefer(%S, %X) = %A", Op::alloc},
+    {"malloc_r(%X, %S) = %A", Op::alloc}, // newlib's: with its state
+    {"malloc0(%S) = %A", Op::zeroed},
+    {"malloc_align(%S, %L) = %A", Op::aligned}, // RT-Thread
+    {"zalloc(%S) = %A", Op::zeroed},
+    {"valloc(%S) = %A", Op::alloc},
+    {"lv_mem_alloc(%S) = %A", Op::alloc},
+    {"heap_alloc(%X, %S) = %A", Op::alloc}, // Zephyr's sys_heap_alloc, RT-Thread's memheap
+    {"heap_alloc(%X, %S, %X) = %A", Op::alloc},
+    {"heap_aligned_alloc(%X, %L, %S) = %A", Op::aligned},
+    {"heap_aligned_alloc(%X, %L, %S, %X) = %A", Op::aligned},
+    {"heap_calloc(%X, %N, %S, %X) = %A", Op::zeroed},
+    {"heap_realloc(%X, %O, %S) = %A", Op::resize},
+    {"heap_realloc(%X, %O, %S, %X) = %A", Op::resize},
+    {"tx_byte_allocate(%X, %S) = %A", Op::alloc}, // ThreadX
+    {"tx_byte_allocate(%X, %S, %X) = %A", Op::alloc},
+    {"tx_byte_allocate(%X, %X, %S, %X) = %A", Op::alloc},
+    {"tx_byte_release(%A)", Op::free},
     {"pvPortMalloc(%S) = %A", Op::alloc},
+    {"PortCalloc(%N,%S) = %A", Op::zeroed},
+    {"PortCalloc(%N, %S) = %A", Op::zeroed},
+    {"PortZalloc(%S) = %A", Op::zeroed},
+    {"PortRealloc(%O,%S) = %A", Op::resize},
+    {"PortRealloc(%O, %S) = %A", Op::resize},
+    {"PortAlignedAlloc(%L, %S) = %A", Op::aligned},
+    {"PortMallocAligned(%S, %L) = %A", Op::aligned},
     {"_Znw%F(size %S, al %L) = %A", Op::aligned},
     {"_Znw%F(%S) = %A", Op::alloc},
     {"_Zna%F(size %S, al %L) = %A", Op::aligned},
     {"_Zna%F(%S) = %A", Op::alloc},
+    {"operator new(%S) = %A", Op::alloc},
+    {"operator new[](%S) = %A", Op::alloc},
+    {"aligned_calloc(%L, %N, %S, %X) = %A", Op::aligned},
     {"calloc(%N,%S) = %A", Op::zeroed},
     {"calloc(%N, %S) = %A", Op::zeroed},
-    {"calloc(%N, %S) @ %I returned %A", Op::zeroed},
+    {"calloc(%N, %S, %X) = %A", Op::zeroed},
+    {"calloc(%N, %S) @ %B returned %A", Op::zeroed},
+    {"calloc_r(%X, %N, %S) = %A", Op::zeroed},
+    {"reallocarray(%O,%N,%S) = %A", Op::resize},
+    {"reallocarray(%O, %N, %S) = %A", Op::resize},
     {"realloc(%O,%S) = %A", Op::resize},
     {"realloc(%O, %S) = %A", Op::resize},
-    {"realloc(%O, %S) @ %I returned %A", Op::resize},
+    {"realloc(%O, %S, %X) = %A", Op::resize},
+    {"realloc(%O, %S) @ %B returned %A", Op::resize},
+    {"realloc_r(%X, %O, %S) = %A", Op::resize},
+    {"mem_trim(%O, %S) = %A", Op::resize}, // lwIP
     {"memalign(al %L, size %S) = %A", Op::aligned},
     {"memalign(%L, %S) = %A", Op::aligned},
     {"memalign(%L, %S, %I, %I) = %A", Op::aligned}, // ltrace guesses four arguments
+    {"memalign_r(%X, %L, %S) = %A", Op::aligned},
     {"aligned_alloc(%L, %S) = %A", Op::aligned},
     {"aligned_alloc(%L, %S, %I, %I) = %A", Op::aligned},
+    {"aligned_alloc(%L, %S, %X) = %A", Op::aligned},
+    {"strdup(%G) = %A", Op::alloc},
+    {"strdup_r(%X, %G) = %A", Op::alloc},
     {"vPortFree(%A)", Op::free},
+    {"PortFreeAligned(%A)", Op::free},
+    {"free_align(%A)", Op::free},
+    {"free_r(%X, %A)", Op::free},
+    {"heap_free(%X, %A)", Op::free},
     {"_Zdl%F(%A)", Op::free},
     {"_Zda%F(%A)", Op::free},
+    {"operator delete(%A", Op::free},
+    {"operator delete[](%A", Op::free},
 });
 
 struct Dialect {
@@ -111,6 +162,12 @@ struct Dialect {
     std::span<const LogPattern> patterns;
     std::string_view note; // what its sizes are, where they are not requests
 };
+
+// What stands behind a call that has its callers in lines of their own.
+constexpr auto callers = std::to_array<LogPattern>({
+    {"backtrace: %B", Op::alloc}, // Zephyr's heaptrace
+    {")[%Q]", Op::alloc},         // log-malloc2
+});
 
 constexpr std::string_view node_table = "NuttX's memdump";
 constexpr std::string_view rounded_up =
@@ -142,6 +199,7 @@ constexpr std::string_view first_half = " <unfinished ...>";
 constexpr std::string_view second_half = "<... ";
 constexpr std::string_view second_half_end = " resumed>";
 constexpr std::size_t most_halves = 4096;
+constexpr std::size_t longest_names = 120; // characters of a note
 constexpr std::size_t longest_call = 1024; // that a line in pieces may have across two
 
 // A call by its thread, if the line begins with one, and its function.
@@ -163,6 +221,19 @@ std::optional<std::size_t> dialect_of(std::string_view line) {
         }
     }
     return std::nullopt;
+}
+
+// Adds the callers that a line behind a call tells; SystemView's are names of files with lines.
+void add_callers(std::string_view line, HeapCall &call) {
+    HeapCall told;
+    if (line.starts_with('/') && line.find(':') != line.npos && line.find(' ') == line.npos) {
+        constexpr auto place = std::to_array<LogPattern>({{"/%P", Op::alloc}});
+        if (take_next_call(line, place, told)) {
+            call.add_caller(told.callers[0]);
+        }
+    } else if (take_next_call(line, callers, told)) {
+        std::ranges::for_each(told.callers, [&call](auto caller) { call.add_caller(caller); });
+    }
 }
 
 } // namespace
@@ -203,6 +274,7 @@ void HeapLogTrace::feed(std::string_view chunk) {
 
 void HeapLogTrace::finish() {
     splitter_.finish([this](auto line, auto number) { take(line, number); });
+    apply_held();
     end_table(lines_);
     heap_.finish();
 }
@@ -246,11 +318,72 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     }
     HeapCall call;
     bool has_call = take_next_call(line, patterns(), call);
+    if (!has_call && held_ && own_.empty()) {
+        add_callers(line, held_->first);
+    }
     pass_over(!has_call);
+    if (!has_call) {
+        look_at(line);
+    }
     for (; has_call; has_call = take_next_call(line, patterns(), call)) {
-        apply(call, number);
+        apply_held();
+        held_ = {call, number};
     }
     keep_rest(line, size);
+}
+
+// The lines behind a call may have its callers.
+void HeapLogTrace::apply_held() {
+    if (held_) {
+        apply(held_->first, held_->second);
+        held_.reset();
+    }
+}
+
+// What a line without a call says of those that are not in the log: of a list's records, or of a
+// request whose name is not known.
+void HeapLogTrace::look_at(std::string_view line) {
+    const auto number_behind = [line](std::string_view words, std::uint64_t &number) {
+        const std::size_t at = line.find(words);
+        const std::size_t start = at == line.npos ? at : line.find_first_of("0123456789", at);
+        if (start != line.npos) {
+            (void)std::from_chars(line.data() + start, line.data() + line.size(), number);
+        }
+    };
+    number_behind("total allocations:", said_allocations_);
+    number_behind("total frees:", said_frees_);
+    is_overflowed_ = is_overflowed_ || line.find("has overflowed") != line.npos;
+    const std::size_t result = std::min(line.find(") = 0x"), line.find(" returned 0x"));
+    const std::size_t bracket = line.find('(');
+    if (result == line.npos || bracket == line.npos || bracket > result || !own_.empty()) {
+        return;
+    }
+    const std::string_view words = line.substr(0, bracket);
+    const std::string_view name = words.substr(words.find_last_of(" \t>:*]") + 1);
+    for (const std::string_view verb : {"lloc", "dup", "_new", "memalign", "_get"}) {
+        if (name.find(verb) != name.npos && unread_.size() < most_halves) {
+            unread_[std::string(name)]++;
+            return;
+        }
+    }
+}
+
+// The site of a request by its callers: one alone, or the hash of all, which is kept.
+std::uint32_t HeapLogTrace::name_site(const Callers &callers) {
+    if (callers[1] == 0) {
+        return callers[0];
+    }
+    std::uint32_t hash = 0x811c9dc5; // FNV-1a of their bytes
+    for (const std::uint32_t caller : callers) {
+        for (unsigned shift = 0; shift < 32; shift += 8) {
+            hash = (hash ^ ((caller >> shift) & 0xff)) * 0x01000193;
+        }
+    }
+    if (chains_.size() < most_halves || chains_.contains(hash)) {
+        chains_[hash] = callers;
+        return hash;
+    }
+    return callers[0];
 }
 
 // Keeps what is behind the last call of a text of so many bytes, if it may be a piece of a line.
@@ -274,6 +407,7 @@ bool HeapLogTrace::take_listed(std::string_view line, std::uint64_t number) {
     }
     std::optional<NodeTable> begun = NodeTable::begun_by(line);
     if (begun) {
+        apply_held();
         end_table(number);
         table_ = lists_free_ ? std::nullopt : std::move(begun);
         return true;
@@ -291,6 +425,8 @@ void HeapLogTrace::end_table(std::uint64_t number) {
         Request request;
         request.id = node.address;
         request.size = node.size;
+        request.thread = static_cast<std::uint32_t>(node.task);
+        request.site = name_site(node.callers);
         heap_.allocate(request, number);
         header_.source = node_table;
     }
@@ -334,7 +470,11 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     request.alignment = call.alignment;
     request.time = call.time;
     request.thread = static_cast<std::uint32_t>(call.thread);
-    request.site = static_cast<std::uint32_t>(call.site);
+    request.site = name_site(call.callers);
+    request.served = call.served;
+    if (call.served != 0) {
+        heap_.builder().tell_served();
+    }
     switch (call.meaning) {
     case Meaning::old_block:
         old_ = call.old;
@@ -344,6 +484,7 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
         return;
     case Meaning::list_begins:
         heap_.begin_list(number);
+        listed_ = 0;
         return;
     case Meaning::call:
         break;
@@ -355,6 +496,7 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
         old_ = 0;
     } else {
         heap_.allocate(request, number);
+        listed_++;
     }
 }
 
@@ -373,6 +515,23 @@ std::vector<std::string> HeapLogTrace::notes() const {
     }
     const std::vector<std::string> inferred = heap_.notes();
     told.insert(told.end(), inferred.begin(), inferred.end());
+    if (is_overflowed_ || (said_allocations_ != 0 && said_allocations_ >= said_frees_)) {
+        told.push_back("The list is not whole: " +
+                       counted(said_allocations_ - said_frees_, "block was", "blocks were") +
+                       " live, and " + std::to_string(listed_) + " are listed" +
+                       (is_overflowed_ ? ", since its records were full." : "."));
+    }
+    if (!unread_.empty()) {
+        std::uint64_t count = 0;
+        std::string names;
+        for (const auto &[name, lines] : unread_) {
+            count += lines;
+            names += (names.empty() ? "" : ", ") + name;
+        }
+        told.push_back(counted(count, "line looks", "lines look") +
+                       " like requests of another name, and are not read: " +
+                       names.substr(0, longest_names) + ".");
+    }
     if (other_lines_ != 0) {
         told.push_back(counted(other_lines_, "line", "lines") + " of other text passed over.");
     }

@@ -91,11 +91,15 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
     case 'M':
         call.time = value > UINT64_MAX / 1000 ? UINT64_MAX : value * 1000;
         return;
+    case 'Z':
+        call.time = value > UINT64_MAX / 1'000'000 ? UINT64_MAX : value * 1'000'000;
+        return;
     case 'K':
         call.thread = value;
         return;
     case 'C':
-        call.site = value;
+    case 'Q':
+        call.add_caller(value);
         return;
     case 'I':
         return;
@@ -112,6 +116,7 @@ int base_of(char letter, std::string_view line) {
     case 'L':
     case 'T':
     case 'M':
+    case 'Z':
         return 10;
     case 'U':
     case 'W':
@@ -121,6 +126,55 @@ int base_of(char letter, std::string_view line) {
     default:
         return 16;
     }
+}
+
+// Takes a text in quotes, whose bytes and the zero behind them are the size of its copy.
+bool take_quoted(std::string_view &line, HeapCall &call) {
+    const std::size_t end = line.starts_with('"') ? line.find('"', 1) : line.npos;
+    if (end != line.npos) {
+        call.size = end;
+        line.remove_prefix(end + 1);
+    }
+    return end != line.npos;
+}
+
+// Takes a word up to what ends it; "" if there is none.
+std::string_view take_word(std::string_view &line, std::string_view ends) {
+    const std::string_view word = line.substr(0, line.find_first_of(ends));
+    line.remove_prefix(word.size());
+    return word;
+}
+
+// A name as a number: FNV-1a, as python/heapfit/importers/told_names.py has it.
+std::uint32_t number_of(std::string_view name) {
+    std::uint32_t hash = 0x811c9dc5;
+    for (const char letter : name) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193;
+    }
+    return hash;
+}
+
+// Takes a name: of a task, of a function with its line, or of a memory, which offers a capability.
+bool take_name(std::string_view &line, char letter, HeapCall &call) {
+    const std::string_view name = take_word(line, letter == 'P' ? " \t,;)|" : " \t,;:)]}|\"");
+    if (letter == 'V') {
+        call.thread = number_of(name);
+    } else if (letter == 'P') {
+        call.add_caller(number_of(name));
+    } else {
+        constexpr std::uint8_t internal = 1; // recorder/capabilities.h
+        constexpr std::uint8_t external = 8;
+        call.served = name.starts_with("Int") ? internal : external;
+    }
+    return !name.empty();
+}
+
+// Takes callers, with colons between them.
+void take_callers(std::string_view &line, HeapCall &call) {
+    do {
+        const std::optional<std::uint64_t> caller = take_number(line, 16);
+        call.add_caller(caller.value_or(0));
+    } while (take(line, ":0x") || take(line, ", 0x"));
 }
 
 // Takes text that may differ: of a function's name up to its bracket, else up to the words behind
@@ -168,6 +222,16 @@ bool take_field(std::string_view &line, char before, std::string_view text, Heap
     if (text[1] == 'D') {
         take_heap(line);
         return true;
+    }
+    if (text[1] == 'G') {
+        return take_quoted(line, call);
+    }
+    if (text[1] == 'B') {
+        take_callers(line, call);
+        return true;
+    }
+    if (text[1] == 'V' || text[1] == 'P' || text[1] == 'E') {
+        return take_name(line, text[1], call);
     }
     const int base = base_of(text[1], line);
     std::optional<std::uint64_t> value = take_number(line, base);
@@ -304,20 +368,26 @@ struct Field {
 };
 
 constexpr auto fields = std::to_array<Field>({{"address", 'A'},
+                                              {"address:x", 'A'},
                                               {"old", 'O'},
+                                              {"old:x", 'O'},
                                               {"size", 'U'},
                                               {"size:x", 'H'},
+                                              {"count", 'N'},
                                               {"task", 'K'},
                                               {"site", 'C'},
-                                              {"time", 'T'},
+                                              {"site:x", 'Q'},
+                                              {"time:us", 'T'},
                                               {"time:ms", 'M'},
+                                              {"time:s", 'Z'},
+                                              {"memory", 'V'},
                                               {"any", 'X'}});
 
 char letter_of(std::string_view name) {
     const auto found = std::ranges::find(fields, name, &Field::name);
     if (found == fields.end()) {
-        throw Error(quoted(name) + " is none of address, size, size:x, old, task, site, time, "
-                                   "time:ms, any");
+        throw Error(quoted(name) + " is none of address, size, size:x, count, old, task, site, "
+                                   "time:s, time:ms, time:us, memory, any");
     }
     return found->letter;
 }

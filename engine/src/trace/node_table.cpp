@@ -11,7 +11,7 @@ namespace heapfit {
 
 namespace {
 
-constexpr std::size_t most_columns = 8; // before the call stack
+constexpr std::size_t most_columns = 12; // with the call stack
 
 // The words of a line behind what a logger puts before it, which ends with "]".
 std::vector<std::string_view> columns_of(std::string_view line) {
@@ -53,6 +53,7 @@ std::optional<NodeTable> NodeTable::begun_by(std::string_view line) {
     table.size_ = *size;
     table.address_ = *address;
     table.sequence_ = place_of(names, "Sequence");
+    table.task_ = place_of(names, "PID");
     return table;
 }
 
@@ -69,7 +70,17 @@ bool NodeTable::take(std::string_view line) {
     if (!address || !size || !sequence) {
         return false;
     }
-    nodes_.push_back({*address, *size, *sequence});
+    Node node{*address, *size, *sequence, 0, {}};
+    node.task = task_ ? number_in(words[*task_], 10).value_or(0) : 0;
+    std::size_t caller = 0;
+    const std::size_t last = std::max(address_, sequence_.value_or(0));
+    for (std::size_t i = last + 1; i < words.size() && caller < node.callers.size(); i++) {
+        const bool is_address = words[i].starts_with("0x");
+        const auto value = is_address ? number_in(words[i].substr(2), 16) : std::nullopt;
+        node.callers[caller] = static_cast<std::uint32_t>(value.value_or(0));
+        caller += node.callers[caller] != 0;
+    }
+    nodes_.push_back(node);
     return true;
 }
 

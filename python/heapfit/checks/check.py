@@ -108,7 +108,7 @@ class CheckedRecording:
     changes: Changes | None = None  # None: nothing has failed
     notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
-    content: str = ""  # the hash of its requests; "" of a single recording
+    content: str = ""  # the hash of its requests; "" beside a base alone
     grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
 
     @property
@@ -216,7 +216,7 @@ def check_recordings(
         highest = max(peaks, key=lambda one: one[1], default=None)
         if plan is None:
             return _compare_with_base(sources, highest, options, checking)
-        request = _CheckRequest(plan, options, highest, len(sources) > 1)
+        request = _CheckRequest(plan, options, highest)
         jobs = [_job(*one, request) for one in zip(sources, _names(sources), strict=True)]
         if len(jobs) > 1:
             checked = (sweep or Sweep(workers=1)).run("check", jobs, checking)
@@ -241,7 +241,7 @@ def _compare_with_base(
         needs = [found.heap.set_to(one or 0) for one in found.memories]
         plan = make_heap_plan(found.heap, max(needs))
         base = Base(source_name(highest[0].path), highest[1], needs[0])
-        request = _CheckRequest(plan, options, highest, len(sources) > 1)
+        request = _CheckRequest(plan, options, highest)
         checked = []
         for one, name, need in zip(loaded[1:], _names(sources), needs[1:], strict=True):
             _reject_unlike_base(one.trace.info, highest[0].info, name)
@@ -324,7 +324,6 @@ class _CheckRequest:
     plan: PlanFile
     options: CheckOptions
     highest: tuple[Trace, int] | None  # of the base, and its peak
-    is_one_of_several: bool  # then those that ask for the same are told apart
 
     @cached_property
     def base(self) -> Base | None:
@@ -374,7 +373,7 @@ def _check_recording(
         needed=needed,
         margin_eaten=eaten,
         findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
-        content=content_hash(trace) if request.is_one_of_several else "",
+        content=loaded.content if loaded else content_hash(trace),
     )
     if loaded is None:
         return checked

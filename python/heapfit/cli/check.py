@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from heapfit.checks.check import Check, CheckOptions, check_recordings
+from heapfit.checks.shards import merge
 from heapfit.checks.shown import read_shown
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import CheckCommand
@@ -42,8 +43,13 @@ def run(command: CheckCommand) -> None:
     if plan is not None and plan.memories is not None:
         _check_memories(command, plan.memories, options)
         return
-    with progress_bar() as progress, start_sweep(command.workers) as sweep:
-        check = check_recordings(command.sources, plan, options, progress, sweep)
+    if command.merge:
+        if plan is None or command.base or command.growth or command.strict:
+            raise UsageError("--merge takes results of --json, and their --plan or --heap")
+        check = merge(command.sources, plan)
+    else:
+        with progress_bar() as progress, start_sweep(command.workers) as sweep:
+            check = check_recordings(command.sources, plan, options, progress, sweep)
     for path in command.report or []:
         _write_report(path, check, command)
     print_result(check_parts(check), command.as_json)

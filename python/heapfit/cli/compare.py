@@ -27,7 +27,8 @@ from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import open_trace
-from heapfit.importers.file_kind import is_path, require_kind
+from heapfit.importers.file_kind import is_path
+from heapfit.importers.many import read_paths
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
@@ -172,7 +173,8 @@ def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], l
         if not is_path(word):
             hint = did_you_mean(word.partition(":")[0], list_heap_names())
             raise HeapfitError(f"{word}: no such file, and no such allocator ({hint})")
-        if not Path(word).exists():
-            raise HeapfitError(f"{word}: {describe_missing_file(Path(word))}")
-    sources = [require_kind(Path(word), Kind.RECORDING) for word in others]
+    sources = [one for word in others for one in read_paths(word, [Kind.RECORDING], is_one=False)]
+    for path in sources:
+        if not path.exists():
+            raise HeapfitError(f"{path}: {describe_missing_file(path)}")
     return sources, [*named, *expand_names(allocators, _OFFERED)]

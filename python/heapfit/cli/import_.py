@@ -25,7 +25,8 @@ from heapfit.trace.stored import Trace
 def run(command: ImportCommand) -> None:
     if command.line is None and (command.free or command.resize):
         raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
-    own = None if command.line is None else OwnLines(command.line, command.free, command.resize)
+    texts = ["\n".join(one or ()) for one in (command.line, command.free, command.resize)]
+    own = OwnLines(texts[0], texts[1], texts[2]) if command.line else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,

@@ -86,15 +86,17 @@ class Option:
         """The value of the words that were typed for it; UsageError if it does not take one."""
         if not self.value:
             return not self.default
-        values = [self._read(text) for text in texts]
+        values = [one for text in texts for one in self._read(text)]
         return values if self.is_many else values[-1]
 
-    def _read(self, text: str) -> object:
-        if self.kinds:
-            # Help needs no importers, which load pyarrow.
-            checks = import_module("heapfit.importers.file_kind")
-            path: Path = checks.require_kind(Path(text), *self.kinds)
-            return path
+    def _read(self, text: str) -> list[object]:
+        if not self.kinds:
+            return [self._read_value(text)]
+        # Help needs no importers, which load pyarrow.
+        many = import_module("heapfit.importers.many")
+        return [*many.read_paths(text, self.kinds, is_one=not self.is_many)]
+
+    def _read_value(self, text: str) -> object:
         try:
             value: Any = (self.parser or self.kind)(text)
         except (HeapfitError, ValueError) as error:

@@ -26,6 +26,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run, save_plans
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
+from heapfit.importers.many import list_recordings
 from heapfit.outputs.folder import stage_folder
 from heapfit.outputs.scratch import claim_folder, drop
 from heapfit.plan.plan_file import PlanFile, require_unedited
@@ -207,4 +208,5 @@ def sources_of(given: Source | str | Sequence[Source | str]) -> list[Source]:
             raise HeapfitError(f"{one!r} is no recording (give a trace or a path)")
     if not several:
         raise HeapfitError("no recording is given (give one or more)")
-    return [one if isinstance(one, Trace) else Path(one) for one in several]
+    listed = [[one] if isinstance(one, Trace) else list_recordings([one]) for one in several]
+    return [one for some in listed for one in some]

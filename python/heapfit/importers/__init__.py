@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, first_line
 from heapfit.importers.formats import (
     FORMATS,
     FRAMES,
@@ -22,6 +23,7 @@ from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
+from heapfit.store_file import StoreFile
 from heapfit.trace.names import source_name
 from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
@@ -53,7 +55,7 @@ def import_file(
     docs/import-formats.md lists the formats. HeapfitError names the line, packet or event at which
     a source breaks the rules of a trace; then nothing is written.
     """
-    with ByteStream(Path(source)) as stream:
+    with ByteStream(source if isinstance(source, Path) else Path(source)) as stream:
         if stream.head.startswith(STORED_MAGIC):
             raise HeapfitError(f"{source}: is Parquet already (a stored trace needs no import)")
         return _import(stream, Path(output), options or ImportOptions(), progress)
@@ -66,7 +68,7 @@ def import_frames(
 
     As `import_file`, for a log with so much before its first frame that it is not known by it.
     """
-    with ByteStream(Path(source)) as stream:
+    with ByteStream(source if isinstance(source, Path) else Path(source)) as stream:
         return _import(stream, Path(output), ImportOptions(), progress, FRAMES)
 
 
@@ -118,12 +120,24 @@ def open_trace(
     """
     with scratch_folder() as folder:
         place = Path(folder)
-        trace = (
-            source
-            if isinstance(source, Trace)
-            else open_any(source, options or ImportOptions(), place, progress)
-        )
+        if isinstance(source, Trace):
+            trace = source
+        else:
+            opened = _open_copy if isinstance(source, StoreFile) else open_any
+            trace = opened(source, options or ImportOptions(), place, progress)
         yield trace if keep_oversized else leave_out_oversized(trace, place)
+
+
+def _open_copy(source: Path, options: ImportOptions, folder: Path, progress: Progress) -> Trace:
+    """Opens a file of a store by a copy, as it is read several times; errors name the file."""
+    copy = folder / source.name
+    try:
+        with source.open("rb") as file, copy.open("wb") as copied:
+            shutil.copyfileobj(file, copied)
+        return replace(open_any(copy, options, folder, progress), imported_from=source)
+    except (HeapfitError, OSError) as error:
+        reason = first_line(error).removeprefix(f"{copy}: ").removeprefix(f"{source}: ")
+        raise HeapfitError(f"{source}: {reason}") from error
 
 
 def _import(

@@ -15,6 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FORMATS, STORED_MAGIC
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.toml_table import FileKind, read_document
+from heapfit.store_file import StoreFile
 from heapfit.trace.kinds import Kind
 
 # What may stand for a kind beside itself; all else is refused with the advice below.
@@ -63,7 +64,12 @@ def classify_file(path: Path) -> Kind:
 
 
 def require_kind(path: Path, *wanted: Kind) -> Path:
-    """The path of a file that may be any of these; HeapfitError says what another is good for."""
+    """The path of a file that may be any of these; HeapfitError says what another is good for.
+
+    A file of a store is looked at where it is read.
+    """
+    if isinstance(path, StoreFile):
+        return path
     kind = classify_file(path)
     if kind is Kind.UNKNOWN and not path.exists() and shutil.which(str(path)):
         kind = Kind.PROGRAM

@@ -145,8 +145,8 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"[\w./\\-]+\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source and line"),
     (None, r"(?:[\w.-]+\s+)?[\w./-]+\[\d+\]:", "syslog: host, program and process"),
     (None, r"#\d+(?![\w.])", "number of a line"),
-    (None, r"[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
-    (None, r"(?:stdout|stderr)\s[FP]\s|[\w.-]+\s+\|\s", "containers"),
+    (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
+    (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
 )
 _RULES = tuple((clock, re.compile(_OPEN + rule + _CLOSE)) for clock, rule, _ in _PREFIXES)
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")

@@ -3,17 +3,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from heapfit.errors import HeapfitError, read_error_reason
 from heapfit.importers import ImportOptions, import_file, open_any
+from heapfit.importers.file_kind import require_kind
 from heapfit.importers.formats import STORED_MAGIC
 from heapfit.progress import Progress, ignore_progress
+from heapfit.store_file import StoreFile, is_address
 from heapfit.sweep import Job, Sweep
+from heapfit.trace.kinds import Kind
 from heapfit.trace.stored import Trace
 
 _STEP = "import"
 _BYTES_AN_EVENT = 8  # of a recording's file, about
+
+
+def read_paths(word: str, kinds: Sequence[Kind], *, is_one: bool) -> list[Path]:
+    """The files that a word names, each of one of these kinds; `is_one`: of no folder or list."""
+    is_listed = Kind.RECORDING in kinds and not is_one
+    found = list_recordings([word]) if is_listed else [Path(word)]
+    return [require_kind(path, *kinds) for path in found]
+
+
+def list_recordings(words: Iterable[str | Path]) -> list[Path]:
+    """The files that words name, in their order: each a file, a folder or an address of a store.
+
+    Of these all files below them count, but hidden ones. `@FILE` stands for the lines of a file.
+    """
+    found: list[Path] = []
+    for word in words:
+        path = Path(word)
+        if isinstance(word, StoreFile):
+            found.append(word)
+        elif is_address(text := str(word)):
+            found += StoreFile.list(text)
+        elif text.startswith("@"):
+            found += list_recordings(_lines_of(Path(text[1:])))
+        elif path.is_dir():
+            below = sorted(one for one in path.rglob("[!.]*") if one.is_file())
+            found += below or [path]  # which is no file, as is told where it is opened
+        else:
+            found.append(path)
+        if not found:
+            raise HeapfitError(f"{word}: has no recording in it")
+    return found
+
+
+def _lines_of(listing: Path) -> list[str]:
+    """The names in a list of recordings, a line each; those that begin with # are left out."""
+    try:
+        lines = listing.read_text().splitlines()
+    except (OSError, UnicodeError) as error:
+        reason = read_error_reason(error) if isinstance(error, OSError) else "is no text"
+        raise HeapfitError(f"{listing}: {reason}") from error
+    return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
 
 def import_files(

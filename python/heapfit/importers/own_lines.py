@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines of a log in no known form look like calls, and the description that would read them.
+"""Which lines of a log in no known form look like calls, and the descriptions that read them.
 
-A line's shape is its text with numbers left out. Allocations have a shape with an address and one
-more number; frees one whose addresses those allocations gave. In a log without addresses words tell
-them, and frees have the sizes of those allocations.
+A line's shape is its text with numbers left out. Its verb says what it is: an allocation, a resize,
+a free. Of an allocation's numbers one is the block's address, which others free, and one the size:
+what source lines, pools, owners and threads have is neither. In a log without addresses words tell
+calls, and frees have the sizes of those allocations. What is found is read before it is shown.
 """
 
 from __future__ import annotations
@@ -15,20 +16,40 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers.log_lines import split_prefix
 from heapfit.importers.source import OwnLines
 
 _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
     r"|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
 )
+_SOURCE = re.compile(r"[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # whose numbers are no sizes
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
 _STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
-_TOLD_SIZE = re.compile(r"(?i)(size|len|bytes)\W*$|^\W*(byte|B\b)")
-_SERVED = re.compile(r"(?i)alloc|(?<![a-z])(new|get)(?![a-z])")
-_RESIZED = re.compile(r"(?i)realloc|resize")
-_FREED = re.compile(r"(?i)free|\bdel|release")
+_TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
+_TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
+_NO_SIZE = re.compile(
+    r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
+    r"|heap|pool|nr|idx|index)\W{0,3}$"
+)
+# What a line is, by the first of these verbs that it has.
+_VERBS = (
+    ("resize", re.compile(r"(?i)realloc|resize")),
+    (
+        "free",
+        re.compile(
+            r"(?i)free|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)|(^|\s)-\s?(?=\d|@|0x|$)"
+        ),
+    ),
+    ("zeroed", re.compile(r"(?i)calloc")),
+    ("alloc", re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake")),
+)
 _FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
 _NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
+_UNKNOWN = re.compile(r"(\d+) frees? of an unknown")
+_MOST_UNKNOWN = 0.2  # of the events: more frees of blocks that nobody gave are no frees
 _SHOWN = 3  # lines
 _MOST_LINES = 5_000
 _LONGEST = 400  # characters of a line that is looked at
@@ -36,78 +57,188 @@ _WIDTH = 76
 
 
 class Guess(NamedTuple):
-    """Lines that look like calls, and how to read them."""
+    """Lines that look like calls, how to read them, and what that reads."""
 
     shown: tuple[str, ...]
     own: OwnLines
+    read: int  # lines
+    lines: int  # that may be calls
+    peak: int  # bytes
 
 
 class _Line(NamedTuple):
-    text: str
+    raw: str
+    text: str  # without a logger's prefix
     numbers: tuple[re.Match[str], ...]
 
     @property
-    def address(self) -> int | None:
-        """Which of the numbers is an address; None if none is."""
-        places = range(len(self.numbers))
-        return next((i for i in places if _ADDRESS.fullmatch(self.numbers[i][0])), None)
+    def addresses(self) -> list[int]:
+        """Which of the numbers are addresses."""
+        return [i for i, one in enumerate(self.numbers) if _ADDRESS.fullmatch(one[0])]
 
-    def describe(self, fields: dict[int, str]) -> str:
-        """The text from the word before the first field to the last, other numbers as {any}."""
+    @property
+    def sizes(self) -> list[int]:
+        """Which of the numbers may be sizes or counts of them."""
+        texts = [self.text[: one.start()] for one in self.numbers]
+        others = {*range(len(texts))} - {*self.addresses}
+        is_first = re.compile(r"^\s*\d+\s?[:>.)\]]").match(
+            self.text
+        )  # a thread or a number of lines
+        return [
+            i for i in sorted(others) if not (_NO_SIZE.search(texts[i]) or (is_first and i == 0))
+        ]
+
+    @property
+    def verb(self) -> str:
+        """What the line is; "" if no word says it."""
+        return next((verb for verb, rule in _VERBS if rule.search(self.text)), "")
+
+    def describe(self, fields: dict[int, str], is_long: bool = False) -> str:
+        """The text from the word before the first field to the last, other numbers as {any}.
+
+        `is_long`: to the next number, which tells it from shorter lines.
+        """
         first, last = self.numbers[min(fields)], self.numbers[max(fields)]
-        stamps = _STAMP.finditer(self.text[: first.start()])
-        start = max((stamp.end() for stamp in stamps), default=0)
-        text, at = "", start
-        for i, number in enumerate(self.numbers):
-            if start <= number.start() <= last.start():
-                text += self.text[at : number.start()] + fields.get(i, "{any}")
-                at = number.end()
-        return _NO_WORDS.sub("", text)
+        stamps = [stamp.end() for stamp in _STAMP.finditer(self.text[: first.start()])]
+        after = [one.start() for one in self.numbers if one.start() > last.start()]
+        text = ""
+        for start in {max(stamps, default=0): 0, 0: 0}:  # behind what changes, if words are left
+            text, at = "", start
+            for i, number in enumerate(self.numbers):
+                if start <= number.start() <= last.start():
+                    text += self.text[at : number.start()] + fields.get(i, "{any}")
+                    at = number.end()
+            text += self.text[at : (*after, len(self.text))[0]].rstrip() if is_long else ""
+            text = _NO_WORDS.sub("", text)
+            if text != "{address}":
+                break
+        return text
+
+
+_Group = list[_Line]
 
 
 def guess_own_lines(head: bytes) -> Guess | None:
     """What would read a log that begins so; None if no lines look like allocations."""
+    texts = head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
     lines = [
-        _Line(text, tuple(_NUMBER.finditer(text)))
-        for text in head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
+        _make_line(text)
+        for text in texts
         if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
-    groups = _group(line for line in lines if line.address is not None)
-    sized = (group for group in groups if len(group[0].numbers) > 1)
-    served = max(
-        sized, key=lambda group: (bool(_SERVED.search(group[0].text)), len(group)), default=None
+    with_address = [line for line in lines if line.addresses]
+    groups = _group(with_address)
+    calls = [one for one in groups if one[0].verb in ("alloc", "zeroed") and one[0].sizes]
+    others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
+    served = calls or sorted(others, key=len)[-1:]
+    if not served:
+        guess = _guess_by_sizes(lines)
+        return guess and _try(head, *guess, len(lines))
+    tried = (
+        _try(head, *_guess_by_addresses(groups, served, is_long), len(with_address))
+        for is_long in (False, True)
     )
-    if served is None:
-        return _guess_by_sizes(lines)
-    frees = (group for group in groups if group is not served and _are_frees(group, served))
-    freed = max(frees, key=len, default=[])
-    free = freed[0].describe({freed[0].address or 0: "{address}"}) if freed else ""
-    if free == "{address}":  # no words, which may be an address in any other line
-        freed, free = [], ""
-    return Guess(_show(served, freed), OwnLines(_describe_allocation(served[0]), free))
+    return next(filter(None, tried), None)
 
 
-def _group(lines: Iterable[_Line]) -> list[list[_Line]]:
+def _make_line(raw: str) -> _Line:
+    text = " ".join(split_prefix(raw)[1].split())  # columns differ in blanks
+    sources = [one.span() for one in _SOURCE.finditer(text)]
+    numbers = (
+        one
+        for one in _NUMBER.finditer(text)
+        if not any(begin <= one.start() < end for begin, end in sources)
+    )
+    return _Line(raw, text, (*numbers,))
+
+
+def _group(lines: Iterable[_Line]) -> list[_Group]:
     """The lines of each shape."""
-    shapes: dict[str, list[_Line]] = defaultdict(list)
+    shapes: dict[str, _Group] = defaultdict(list)
     for line in lines:
         shapes[_NUMBER.sub("#", line.text)].append(line)
     return [*shapes.values()]
 
 
-def _show(served: list[_Line], freed: list[_Line]) -> tuple[str, ...]:
-    shown = [*served[:2], *(freed[:1] or served[2:3])]
-    return tuple(line.text.strip() for line in shown[:_SHOWN])
+def _guess_by_addresses(
+    groups: Sequence[_Group], served: Sequence[_Group], is_long: bool
+) -> tuple[Sequence[_Group], OwnLines]:
+    """The groups of calls, allocations first, and their descriptions."""
+    rest = [one for one in groups if one not in served]
+    released = {
+        at for one in rest if one[0].verb == "free" for at in _values(one, one[0].addresses)
+    }
+    places = [_block_place(one, released) for one in served]
+    given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
+    texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
+    resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
+    resizes = [text for one in resized if (text := _describe_resize(one, given))]
+    given |= {at for one in resized for at in _values(one, one[0].addresses)}
+    freed, frees = [], []
+    for one in rest:
+        i = _block_place(one, given)
+        values = _values(one, [i])
+        text = one[0].describe({i: "{address}"}, is_long)
+        # Without words it may be an address in any other line.
+        if (
+            one[0].verb != "resize"
+            and 2 * len(values & given) >= len(values)
+            and text != "{address}"
+        ):
+            freed.append(one)
+            frees.append(text)
+    texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
+    line, free, resize = ("\n".join(dict.fromkeys(one)) for one in (texts, frees, resizes))
+    most, *fewer = sorted(served, key=len, reverse=True)
+    return [most, *freed, *fewer, *resized], OwnLines(line, free, resize)
 
 
-def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
-    """Of a log without addresses: without frees it would tell nothing, so both must be there."""
-    groups = _group(
-        line
-        for line in lines
-        if line.numbers and (_SERVED.search(line.text) or _FREED.search(line.text))
+def _values(group: _Group, places: Sequence[int]) -> set[str]:
+    return {line.numbers[i][0] for line in group for i in places if i < len(line.numbers)}
+
+
+def _block_place(group: _Group, known: set[str]) -> int:
+    """Which number is the block's address: others name it too, and it differs line by line."""
+    return max(
+        group[0].addresses,
+        key=lambda i: (
+            len(_values(group, [i]) & known),
+            not _NO_SIZE.search(group[0].text[: group[0].numbers[i].start()]),
+            not group[0].numbers[i][0].isdecimal(),
+            len(_values(group, [i])),
+            -i,
+        ),
     )
-    freed = [group for group in groups if _FREED.search(group[0].text)]
+
+
+def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
+    line = group[0]
+    sizes = [i for i in line.sizes if _values(group, [i]) != {"0"}] or line.sizes
+    fields = {address: "{address}"}
+    size = _size_place(line, sorted(sizes, key=lambda i: (abs(i - address) != 1, -i)))
+    if line.verb == "zeroed" and len(sizes) > 1:
+        told = (i for i in sizes if _TOLD_COUNT.search(line.text[: line.numbers[i].start()]))
+        count = next(told, sizes[0])
+        size = _size_place(line, [i for i in sizes if i != count])
+        fields[count] = "{count}"
+    elif "memalign" in line.text:
+        size = _size_place(line, sizes[::-1])
+    return line.describe({**fields, size: "{size}"}, is_long)
+
+
+def _describe_resize(group: _Group, given: set[str]) -> str:
+    """Of two addresses the old one is of a block that was given before; "" without a size."""
+    line = group[0]
+    if not line.sizes:
+        return ""
+    old, new = sorted(line.addresses[:2], key=lambda i: -len(_values(group, [i]) & given))
+    return line.describe({old: "{old}", new: "{address}", _size_place(line, line.sizes): "{size}"})
+
+
+def _guess_by_sizes(lines: Iterable[_Line]) -> tuple[Sequence[_Group], OwnLines] | None:
+    """Of a log without addresses: without frees it would tell nothing, so both must be there."""
+    groups = _group(line for line in lines if line.numbers and line.verb in ("alloc", "free"))
+    freed = [group for group in groups if group[0].verb == "free"]
     served = [group for group in groups if group not in freed]
     if not (served and freed):
         return None
@@ -115,7 +246,7 @@ def _guess_by_sizes(lines: list[_Line]) -> Guess | None:
     own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
     are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
     is_apt = are_paired and "{size}" not in (own.line, own.free)
-    return Guess(_show(most, least), own) if is_apt else None
+    return ([most, least], own) if is_apt else None
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -137,22 +268,22 @@ def _describe_size(line: _Line) -> str:
     return line.describe({_size_place(line, range(len(line.numbers))): "{size}"})
 
 
-def _addresses(group: list[_Line]) -> set[str]:
-    return {line.numbers[line.address][0] for line in group if line.address is not None}
-
-
-def _are_frees(group: list[_Line], served: list[_Line]) -> bool:
-    own = _addresses(group)
-    is_resize = _RESIZED.search(group[0].text)
-    return not is_resize and 2 * len(own & _addresses(served)) >= len(own)
-
-
-def _describe_allocation(line: _Line) -> str:
-    address = line.address or 0
-    others = [i for i in range(len(line.numbers)) if i != address]
-    beside = [i for i in reversed(others) if abs(i - address) == 1]
-    size = _size_place(line, [*beside, *others])
-    return line.describe({address: "{address}", size: "{size}"})
+def _try(head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int) -> Guess | None:
+    """What the descriptions read of a log's beginning; None if that makes no sense."""
+    try:
+        reader = _engine.HeapLogTrace(own.line, own.free, own.resize)
+        reader.feed(head)
+        reader.finish()
+    except HeapfitError:
+        return None
+    unknown = sum(int(one[1]) for note in reader.notes if (one := _UNKNOWN.match(note)))
+    is_more = reader.events > sum(map(len, groups))  # other lines look alike
+    if is_more or unknown > _MOST_UNKNOWN * (reader.events + unknown):
+        return None
+    served, others = groups[0], [group[0] for group in groups[1:]]
+    shown = [*served[:2], *(others[:1] or served[2:3])]
+    texts = tuple(line.raw.strip() for line in shown[:_SHOWN])
+    return Guess(texts, own, reader.events, lines, reader.live_peak)
 
 
 def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
@@ -160,7 +291,18 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     guess = guess_own_lines(head)
     if guess is None:
         return ()
-    lines = [f"  {line[:_WIDTH]}" for line in guess.shown]
-    free = ["--free", guess.own.free] if guess.own.free else []
-    command = shlex.join(["heapfit", "import", str(path), "--line", guess.own.line, *free])
-    return ("These lines look like calls:", *lines, "This would read them:", f"  {command}")
+    options = (
+        ("--line", guess.own.line),
+        ("--free", guess.own.free),
+        ("--resize", guess.own.resize),
+    )
+    words = [
+        word for name, texts in options for text in texts.splitlines() for word in (name, text)
+    ]
+    return (
+        "These lines look like calls:",
+        *(f"  {line[:_WIDTH]}" for line in guess.shown),
+        f"This reads {guess.read:,} of {guess.lines:,} lines that may be calls, with a peak of "
+        f"{guess.peak:,} B:",
+        f"  {shlex.join(['heapfit', 'import', str(path), *words])}",
+    )

@@ -17,7 +17,8 @@ from heapfit.trace.table_file import Columns
 class OwnLines:
     """What the lines of a log look like that are calls, by words and fields such as {address}.
 
-    docs/import-formats.md lists the fields. "" where a log has no such lines.
+    docs/import-formats.md lists the fields. A text may have several descriptions, one a line; it is
+    "" where a log has no such lines.
     """
 
     line: str  # of an allocation

@@ -22,19 +22,33 @@ LARGEST_RATIO = 100
 UNSUSPECTED = 64 << 20
 
 
-class _CountedFile(io.FileIO):
-    """A file, or a pipe, that knows how many of its bytes were read."""
+class _CountedFile(io.RawIOBase):
+    """A file, a pipe or a file of a store that knows how many of its bytes were read."""
 
     count = 0
 
+    def __init__(self, path: Path) -> None:
+        self._file: Any = path.open("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        seekable: bool = self._file.seekable()
+        return seekable
+
     def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 (any writable buffer)
-        read = super().readinto(buffer)
+        read: int | None = self._file.readinto(buffer)
         self.count += read or 0
         return read
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        self.count = super().seek(offset, whence)
+        self.count = self._file.seek(offset, whence)
         return self.count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _utf16_decoder(head: bytes) -> codecs.IncrementalDecoder | None:

@@ -24,8 +24,9 @@ import distributed
 from distributed import Client, Future
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, first_line
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.store_file import StoreFile
 from heapfit.sweep.job import Job, WorkerDiedError, perform
 
 _PATIENCE = 3.0  # seconds to answer, and to find a worker at the start
@@ -65,7 +66,7 @@ class Cluster:
             raise WorkerDiedError
         if isinstance(error, HeapfitError) or hasattr(error, "__notes__"):  # of the job itself
             raise error
-        raise HeapfitError(f"{self._address}: a worker failed: {_first_line(error)}")
+        raise HeapfitError(f"{self._address}: a worker failed: {first_line(error)}")
 
     def _wait(self, future: Future) -> BaseException | None:
         """What the job has raised, once it has ended; HeapfitError if nobody is there to do it."""
@@ -88,7 +89,9 @@ class Cluster:
         self._client.close(timeout=1)
 
     def _send_file(self, path: Path) -> dict[str, Any]:
-        """A file's hash, and where its bytes will be."""
+        """A file's hash, and where its bytes will be; of a file of a store its path alone."""
+        if isinstance(path, StoreFile):
+            return {"path": path}
         content = path.read_bytes()
         digest = hashlib.sha256(content).hexdigest()
         if digest not in self._files:
@@ -112,11 +115,7 @@ def _connect(address: str) -> Client:
             address, timeout=_PATIENCE, set_as_default=False, security=security
         )
     except (OSError, TypeError, ValueError, TimeoutError, RuntimeError) as error:
-        raise HeapfitError(f"{address}: no Dask scheduler answers: {_first_line(error)}") from error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
+        raise HeapfitError(f"{address}: no Dask scheduler answers: {first_line(error)}") from error
 
 
 def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Any:  # noqa: ANN401
@@ -124,8 +123,10 @@ def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Any
     if version != _engine.version:
         raise HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
     with scratch_folder() as folder:
-        paths = [folder / f"{i}-{file['name']}" for i, file in enumerate(files)]
+        paths = [file.get("path") or folder / f"{i}-{file['name']}" for i, file in enumerate(files)]
         for file, path in zip(files, paths, strict=True):
+            if "path" in file:
+                continue
             if hashlib.sha256(file["content"]).hexdigest() != file["digest"]:
                 raise HeapfitError(f"{file['name']}: damaged on its way to a worker")
             path.write_bytes(file["content"])

@@ -36,11 +36,10 @@ def distinct_source_names(sources: Sequence[Path]) -> list[str]:
 
 def make_distinct(names: Sequence[str]) -> list[str]:
     """The names made distinct: each but the first of equal ones ends in a number."""
-    different: list[str] = []
+    different: dict[str, itertools.count[int]] = {}  # in their order, with what counts its repeats
     for name in names:
-        numbers = itertools.count(2)
         candidate = name
         while candidate in different:
-            candidate = f"{name}-{next(numbers)}"
-        different.append(candidate)
-    return different
+            candidate = f"{name}-{next(different[name])}"
+        different[candidate] = itertools.count(2)
+    return [*different]

@@ -117,7 +117,7 @@ class Trace(Tabular):
     @classmethod
     def open(cls, path: Path | str) -> Trace:
         """The trace stored at `path`; HeapfitError if it is none, or of another version."""
-        path = Path(path)
+        path = path if isinstance(path, Path) else Path(path)
         with open_table(path) as file:
             stored = file.metadata.metadata or {}
             metadata = stored.get(_METADATA_KEY)

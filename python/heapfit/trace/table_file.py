@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from heapfit.errors import HeapfitError
-from heapfit.outputs.printable import printable
+from heapfit.errors import HeapfitError, first_line
+from heapfit.store_file import StoreFile
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 
@@ -40,15 +40,19 @@ def open_table(path: Path) -> Iterator[pq.ParquetFile]:
         ):
             yield file
     except (pa.ArrowException, OSError, OverflowError, UnicodeError) as error:
-        reason = (error.strerror if isinstance(error, OSError) else None) or _first_line(error)
+        reason = (error.strerror if isinstance(error, OSError) else None) or first_line(error)
         raise HeapfitError(
             f"{path}: cannot be read as a stored trace: {reason} (record or import it again)"
         ) from error
 
 
 @contextmanager
-def _arrow_name(path: Path, mode: str) -> Iterator[str]:
-    """A name of the file that Arrow takes, to which names that are not UTF-8 are none."""
+def _arrow_name(path: Path, mode: str) -> Iterator[Any]:
+    """What Arrow takes of a file: its name if it is UTF-8, or the open file of a store."""
+    if isinstance(path, StoreFile):
+        with path.open() as file:
+            yield file
+        return
     try:
         str(path).encode()
     except UnicodeEncodeError:
@@ -56,12 +60,6 @@ def _arrow_name(path: Path, mode: str) -> Iterator[str]:
             yield f"/dev/fd/{file.fileno()}"
     else:
         yield str(path)
-
-
-def _first_line(error: Exception) -> str:
-    """The first line of an error's text, with bytes that are not printable written out."""
-    said = (str(error).splitlines() or [type(error).__name__])[0]
-    return printable(said)
 
 
 def require_bounded(metadata: pq.FileMetaData, path: Path) -> None:

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "heapfit/trace/line.hpp"
@@ -41,6 +42,9 @@ class HeapLogTrace {
     [[nodiscard]] TraceBuilder &builder() { return heap_.builder(); }
     [[nodiscard]] const TraceHeader &header() const { return header_; }
 
+    // The callers of each site that stands for several.
+    [[nodiscard]] const std::map<std::uint32_t, Callers> &chains() const { return chains_; }
+
     // What was passed over, changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
@@ -53,6 +57,9 @@ class HeapLogTrace {
     void pass_over(bool is_other);
     void keep_rest(std::string_view line, std::size_t size);
     void apply(HeapCall call, std::uint64_t number);
+    void apply_held();
+    void look_at(std::string_view line);
+    [[nodiscard]] std::uint32_t name_site(const Callers &callers);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
 
@@ -64,13 +71,20 @@ class HeapLogTrace {
     std::optional<SizePairs> pairs_;            // of a log without addresses
     std::optional<std::size_t> dialect_;        // once an event was read
     std::map<std::string, std::string> halves_; // of calls, by thread and function
-    std::uint64_t old_ = 0;                     // of a resize whose second line is to come
-    std::optional<NodeTable> table_;            // that is being read
-    bool lists_free_ = false;                   // what is listed next is free
-    bool has_order_ = true;                     // the last table did
-    std::string rest_;                          // behind the last call of a line in pieces
-    bool goes_on_ = false;                      // this piece continues the line before
-    bool is_other_ = false;                     // the line has had no call so far
+    std::map<std::uint32_t, Callers> chains_;
+    std::optional<std::pair<HeapCall, std::uint64_t>> held_; // whose callers may follow, its line
+    std::map<std::string, std::uint64_t> unread_;            // lines by the name that they call
+    std::uint64_t said_allocations_ = 0;                     // by the log's own words
+    std::uint64_t said_frees_ = 0;
+    bool is_overflowed_ = false;
+    std::uint64_t listed_ = 0;       // blocks of the last list
+    std::uint64_t old_ = 0;          // of a resize whose second line is to come
+    std::optional<NodeTable> table_; // that is being read
+    bool lists_free_ = false;        // what is listed next is free
+    bool has_order_ = true;          // the last table did
+    std::string rest_;               // behind the last call of a line in pieces
+    bool goes_on_ = false;           // this piece continues the line before
+    bool is_other_ = false;          // the line has had no call so far
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

@@ -2,6 +2,7 @@
 // A line of a log to the calls that it tells, by patterns.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@ enum class Meaning {
     list_begins,    // of what is live
 };
 
+// Innermost first; 0 = none.
+using Callers = std::array<std::uint32_t, 4>;
+
 // What a line says of the heap.
 struct HeapCall {
     Op op = Op::alloc;
@@ -30,15 +34,29 @@ struct HeapCall {
     std::uint64_t alignment = 0;
     std::uint64_t time = 0; // us
     std::uint64_t thread = 0;
-    std::uint64_t site = 0;
+    std::uint8_t served = 0; // bits of what its memory offers; 0 = unknown
+    Callers callers{};
     Meaning meaning = Meaning::call;
+
+    // The next one out; what does not fit is left out, of an address its upper half.
+    constexpr void add_caller(std::uint64_t caller) {
+        for (std::uint32_t &place : callers) {
+            if (place == 0) {
+                place = static_cast<std::uint32_t>(caller);
+                return;
+            }
+        }
+    }
 };
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
 // size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %W old size, %K
-// task, %C site: decimal or behind 0x hexadecimal; %T time in us, %M in ms; %F the rest of a
-// function's name; %X any text up to what follows; %D "0," or "1,", a heap, if an address is behind
-// it; %% a percent sign; a blank: one or more.
+// task, %C site: decimal or behind 0x hexadecimal; %Q site, hexadecimal; %B callers with colons
+// between them, %P one by its name; %G a text in quotes, of which a copy is made; %V a task's name;
+// %E a memory's;
+// %T time in us, %M in ms, %Z in s; %F the rest of a function's name; %X any text up to what
+// follows; %D "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or
+// more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
@@ -59,9 +77,9 @@ struct LogPattern {
 };
 
 // A line as its user describes it: "Allocated {size} bytes at {address}". Fields are {address},
-// {size} ({size:x} where hexadecimal digits have no 0x), {old} of a resize, {task}, {site}, {time}
-// in microseconds ({time:ms}), and {any} for text that differs. In a log whose lines have no
-// {address} a free has {size}, and {old} is the size before.
+// {size} ({size:x} where hexadecimal digits have no 0x), {count} of such sizes, {old} of a resize,
+// {task}, {memory}, {site}, {time:us} ({time:ms}, {time:s}), and {any} for text that differs. In a
+// log whose lines have no {address} a free has {size}, and {old} is the size before.
 struct OwnLine {
     Op op;
     std::string text;

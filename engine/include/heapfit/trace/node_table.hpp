@@ -10,12 +10,16 @@
 #include <string_view>
 #include <vector>
 
+#include "heapfit/trace/log_pattern.hpp"
+
 namespace heapfit {
 
 struct Node {
     std::uint64_t address = 0;
     std::uint64_t size = 0;
     std::uint64_t sequence = 0; // of its allocation; 0 where the table has none
+    std::uint64_t task = 0;     // likewise
+    Callers callers{};
 };
 
 class NodeTable {
@@ -35,6 +39,7 @@ class NodeTable {
     std::size_t size_ = 0; // columns
     std::size_t address_ = 0;
     std::optional<std::size_t> sequence_;
+    std::optional<std::size_t> task_;
     std::vector<Node> nodes_;
 };
 

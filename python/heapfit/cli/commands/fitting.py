@@ -143,6 +143,7 @@ class CheckCommand:
         bool,
         Option("--measure", "Search the smallest region of recordings that pass, too.", SEARCHING),
     ] = False
+    merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
     report: list[Path] | None = None
     programs: list[Path] | None = None
     base_programs: Annotated[

@@ -117,25 +117,25 @@ class ImportCommand:
     drop_unknown: Annotated[
         bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
-    line: Annotated[str | None, show_in_help(SHARED["line"])] = None
+    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
     free: Annotated[
-        str,
+        list[str] | None,
         Option(
             "--free",
             "With --line: a line that is a free: 'Freed {address}'.",
             IMPORTING,
             metavar="TEXT",
         ),
-    ] = ""
+    ] = None
     resize: Annotated[
-        str,
+        list[str] | None,
         Option(
             "--resize",
             "With --line: a line that is a resize, of the block {old}.",
             IMPORTING,
             metavar="TEXT",
         ),
-    ] = ""
+    ] = None
     whole_frames: Annotated[
         bool,
         Option(

@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many recordings: of a folder, a list, an object store; checked in parts and by a cluster."""
+
+import json
+import logging
+import os
+import signal
+from pathlib import Path
+
+import boto3
+import pytest
+from distributed import LocalCluster
+from moto.server import ThreadedMotoServer
+
+from heapfit.checks.check import check_recordings
+from heapfit.checks.shards import merge, shard_of
+from heapfit.cli.printing.console import print_json
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.errors import HeapfitError
+from heapfit.importers.many import list_recordings
+from heapfit.plan.plan_file import load_plan
+from heapfit.results.check import check_parts
+from heapfit.results.parts import content_of
+from heapfit.store_file import StoreFile
+from heapfit.sweep import Sweep
+from heapfit.workloads.synthetic import generate_workload, parse_workload
+from program import run_heapfit
+
+ROOT = Path(__file__).resolve().parents[2]
+TRACES = ROOT / "examples/check/traces"
+PLAN = ROOT / "examples/check/plan.toml"
+
+
+def check(*words: object, folder: Path, status: int = 0) -> str:
+    done = run_heapfit("check", *words, "--plan", PLAN, folder=folder, environment=os.environ)
+    assert done.returncode == status, done.stderr
+    return done.stdout
+
+
+# ---- folders and lists
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "runs/late").mkdir(parents=True)
+    for name, link in {"runs/a": "base", "runs/late/b": "clean", "c": "base"}.items():
+        (tmp_path / f"{name}.parquet").symlink_to(TRACES / f"{link}.parquet")
+    (tmp_path / "runs/.hidden").write_text("no recording")
+    (tmp_path / "runs.txt").write_text("# all\nruns\n\nc.parquet\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["runs"], ["a", "b"]),
+        (["c.parquet", "runs/late"], ["c", "b"]),
+        (["@runs.txt"], ["a", "b", "c"]),
+        (["@runs.txt", "@runs.txt"], ["a", "b", "c", "a", "b", "c"]),
+    ],
+)
+def test_a_word_names_a_file_a_folder_or_a_list(folder, monkeypatch, words, names):
+    monkeypatch.chdir(folder)
+    assert [path.stem for path in list_recordings(words)] == names
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("@none.txt", "none.txt: no such file"),
+        ("@empty.txt", "empty.txt: has no recording in it"),
+        ("@runs.bin", "runs.bin: is no text"),
+        ("https://host/run.parquet", "read from here and from s3, gs, abfs"),
+    ],
+)
+def test_a_word_that_names_no_recording_is_one_line(tmp_path, monkeypatch, word, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.txt").write_text("# none\n")
+    (tmp_path / "runs.bin").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(HeapfitError, match=message):
+        list_recordings([word])
+
+
+def test_check_fit_and_compare_take_a_folder(folder):
+    assert json.loads(check("runs", "--json", folder=folder))["prospect"]["runs"] == 2
+    for words in (["fit", "runs", "--effort", "quick"], ["compare", "runs", "tlsf"]):
+        done = run_heapfit(*words, "--json", folder=folder, environment=os.environ)
+        assert done.returncode == 0, done.stderr
+        assert {"a", "b"} <= set(json.dumps(json.loads(done.stdout)).replace('"', " ").split())
+
+
+# ---- parts of a check
+
+
+def test_parts_joined_are_the_check_of_all_whatever_failed(tmp_path):
+    runs = [TRACES / f"{name}.parquet" for name in ("base", "clean", "leak", "keep", "base")]
+    limits = ("--base", runs[0], "--growth", "12%")
+    for name, part in {"one": runs, "a": runs[:1], "b": runs[1:3], "c": runs[3:]}.items():
+        told = check(*part, *limits, "--json", folder=tmp_path, status=3 if name != "a" else 0)
+        (tmp_path / f"{name}.json").write_text(told)
+    parts = ("--merge", "a.json", "b.json", "c.json")
+    assert check(*parts, "--json", folder=tmp_path, status=3) == (tmp_path / "one.json").read_text()
+    assert check(*parts, folder=tmp_path, status=3) == check(
+        *runs, *limits, folder=tmp_path, status=3
+    )
+
+
+def damage(text: str, **changed: object) -> str:
+    content = json.loads(text)
+    content["shard"] |= changed
+    return json.dumps(content)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"check": "0"}, "was checked by another plan, or by another heapfit"),
+        ({"growth": 5.0}, "was checked with another base, --growth or --strict"),
+        ({"base": {"name": "x", "peak": 1, "needed": None}}, "with another base"),
+        ({"recordings": [{"run": 1}]}, "is no result of `heapfit check --json`"),
+        ({"recordings": 7}, "is no result of `heapfit check --json`"),
+        ({"base": {"name": "x", "peak": "1", "needed": None}}, "is no result of"),
+    ],
+)
+def test_a_part_of_another_check_is_refused_by_name(tmp_path, change, message):
+    told = check(TRACES / "base.parquet", "--json", folder=tmp_path)
+    (tmp_path / "a.json").write_text(told)
+    (tmp_path / "b.json").write_text(damage(told, **change))
+    done = run_heapfit(
+        "check", "--merge", "a.json", "b.json", "--plan", PLAN,
+        folder=tmp_path, environment=os.environ,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert done.stderr.startswith("heapfit: b.json: ")
+    assert message in done.stderr
+
+
+def test_merging_takes_nothing_that_only_a_check_can_use(tmp_path):
+    for words in (["--strict"], ["--base", TRACES / "base.parquet"], ["--growth", "5%"]):
+        check("--merge", "a.json", *words, folder=tmp_path, status=2)
+
+
+# ---- object stores
+
+
+ENVIRONMENT = {
+    "AWS_ENDPOINT_URL": "",
+    "AWS_ACCESS_KEY_ID": "reader",
+    "AWS_SECRET_ACCESS_KEY": "secret",
+    "AWS_REGION": "us-east-1",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+@pytest.fixture(scope="module")
+def store():
+    """Requests for a bucket of recordings, counted, by a server of this machine."""
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    _, port = server.get_host_and_port()
+    before = dict(os.environ)
+    os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}")
+    client = boto3.client("s3")
+    for bucket in ("devices", "workers"):
+        client.create_bucket(Bucket=bucket)
+    for name in ("base", "clean", "leak"):
+        client.upload_file(str(TRACES / f"{name}.parquet"), "devices", f"runs/{name}.parquet")
+    yield client
+    server.stop()
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_check_of_a_store_is_the_check_of_the_same_files(tmp_path):
+    (tmp_path / "runs").symlink_to(TRACES)
+    here = check(
+        *(f"runs/{n}.parquet" for n in ("base", "clean", "leak")), folder=tmp_path, status=3
+    )
+    for words in (["s3://devices/runs"], ["s3://devices/runs", "--workers", "2"]):
+        assert check(*words, folder=tmp_path, status=3) == here
+
+
+@pytest.mark.usefixtures("store")
+def test_a_file_that_is_not_in_the_store_is_one_line(tmp_path):
+    for address in ("s3://devices/none", "s3://nowhere/runs"):
+        done = run_heapfit(
+            "check", address, "--plan", PLAN, folder=tmp_path, environment=os.environ
+        )
+        assert done.returncode == 1
+        assert done.stderr.startswith(f"heapfit: {address}: ")
+        assert len(done.stderr.splitlines()) <= 3
+
+
+def test_a_recording_that_vanishes_or_changes_is_named(store):
+    body = (TRACES / "base.parquet").read_bytes()
+    store.put_object(Bucket="devices", Key="late/a.parquet", Body=body)
+    (listed,) = list_recordings(["s3://devices/late"])
+    store.put_object(Bucket="devices", Key="late/a.parquet", Body=body[:-1000])
+    with pytest.raises(HeapfitError, match=r"^s3://devices/late/a.parquet: .*has changed"):
+        check_recordings([listed], load_plan(PLAN))
+    store.delete_object(Bucket="devices", Key="late/a.parquet")
+    with pytest.raises(HeapfitError, match=r"^s3://devices/late/a.parquet: "):
+        check_recordings([listed], load_plan(PLAN))
+
+
+COUNT = 1000 if os.environ.get("HEAPFIT_ALL_RECORDINGS") == "1" else 100  # each of its own seed
+
+
+@pytest.fixture(scope="module")
+def fleet(store, tmp_path_factory):
+    """The files of as many recordings in the store."""
+    folder = tmp_path_factory.mktemp("fleet")
+    for seed in range(COUNT):
+        spec = parse_workload("t2_w1:events=100", seed)
+        made = generate_workload(spec, folder / f"{seed:04}.parquet").path
+        body = made.read_bytes()
+        store.put_object(Bucket="devices", Key=f"fleet/{made.name}", Body=body)
+        store.put_object(Bucket="workers", Key=made.name, Body=body)
+        made.unlink()
+    return list_recordings(["s3://devices/fleet"])
+
+
+def told(checked) -> dict:
+    return content_of(check_parts(checked))
+
+
+def test_many_in_one_call_in_parts_and_by_workers_of_which_one_dies_are_equal(
+    fleet, tmp_path, monkeypatch, capsys
+):
+    plan = parse_heap_size("tlsf:64M")
+    assert len(fleet) == COUNT
+    with Sweep(workers=1) as here:
+        whole = check_recordings(fleet, plan, sweep=here)
+        parts = []
+        for tenth in range(10):
+            part = check_recordings(fleet[tenth * (COUNT // 10) :][: COUNT // 10], plan, sweep=here)
+            print_json({"shard": shard_of(part)})
+            parts.append(tmp_path / f"{tenth}.json")
+            parts[-1].write_text(capsys.readouterr().out)
+    assert told(merge(parts, plan)) == told(whole)
+    assert whole.events_replayed <= 100 * COUNT
+
+    # The client has no way to the store, the workers have.
+    workers = {name: os.environ[name] for name in ENVIRONMENT}
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    there_alone = [StoreFile(f"s3:/workers/{path.name}") for path in fleet]
+    for one, listed in zip(there_alone, fleet, strict=True):
+        one.size = listed.size
+    with (
+        LocalCluster(
+            n_workers=2, env=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        Sweep(cluster=cluster.scheduler_address) as there,
+    ):
+        victims = [worker.pid for worker in cluster.workers.values()][:1]
+
+        def kill_one(_step: str, share: float) -> None:
+            if share > 0.1 and victims:
+                os.kill(victims.pop(), signal.SIGKILL)
+
+        by_workers = check_recordings(there_alone, plan, progress=kill_one, sweep=there)
+    assert victims == []
+    assert told(by_workers) == told(whole)
