@@ -233,10 +233,19 @@ class LineReader:
         begin, length = _WRAPS.get(clock, (inf, inf))
         if drop > length / 2 and drop + seconds >= begin:
             added, drop = added + length, 0.0
-        fell = drop > min(_JITTER, (drop + seconds) / 2)
+        fell = drop > _JITTER
         self._added[clock] = added
         self._last[clock] = seconds + added
         return fell
+
+
+def tells_start(line: str) -> bool:
+    """Whether a line tells a start of the device.
+
+    >>> tells_start("*** Booting Zephyr OS build v3.7.0 ***")
+    True
+    """
+    return _START.search(line) is not None
 
 
 def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
