@@ -31,8 +31,6 @@ from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
-from heapfit.forecast.extremes import SHAPES
-from heapfit.forecast.horizon import Forecast, LongerRuns, Refusal, expect_further_runs
 from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
@@ -58,7 +56,6 @@ Judge = Callable[[Random], bool | None]  # does what is said hold? None: nothing
 NORMAL = NormalDist()
 SURE, NINE_OF_TEN = 95, 90
 TRIALS, SLOWER = 1000, 5
-CHANCES = (0.01, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +150,6 @@ def judge_few_runs(runs: int, random: Random) -> bool | None:
 # ---- chances and levels by a law
 
 
-LAWS: dict[str, tuple[Callable[[Random, int], Numbers], Callable[[float], float]]] = {
-    "normal": (lambda random, count: random.normal(size=count), lambda p: NORMAL.inv_cdf(1 - p)),
-    "Gumbel's": (lambda random, count: random.gumbel(size=count), lambda p: -log(-log(1 - p))),
-    "exponential": (lambda random, count: random.exponential(size=count), lambda p: -log(p)),
-}
-
-
-def judge_chance(law: str, runs: int, chance: float, random: Random) -> bool | None:
-    draw, level = LAWS[law]
-    needs = 10_000_000 + 1_000_000 * draw(random, runs)
-    found = find_prospect(list(needs), 0, round(10_000_000 + 1_000_000 * level(chance)))
-    if found.chance is None:
-        return None
-    low, high = found.chance
-    return low <= chance <= high
-
-
 def judge_margin_end(growth: float, random: Random) -> bool | None:
     """Needs of 20 recordings that grow by a part of their spread."""
     runs, ahead = 20, 30
@@ -178,81 +158,6 @@ def judge_margin_end(growth: float, random: Random) -> bool | None:
     if end is None:
         return None
     return end.earliest <= ahead and (end.latest is None or ahead <= end.latest)
-
-
-@dataclass(frozen=True, slots=True)
-class ExtremeLaw:
-    """A law of extremes; its shape has Hosking's sign."""
-
-    shape: float
-
-    def place(self, reduced: Numbers | float) -> Numbers | float:
-        """Where a value of Gumbel's standard law lies."""
-        return 100_000 - 5_000 * np.expm1(-self.shape * reduced) / self.shape
-
-    def level(self, windows: float, chance: float) -> float:
-        """What the maximum of so many windows exceeds with this chance."""
-        return float(self.place(-log(-log(1 - chance) / windows)))
-
-    def chance(self, level: float, windows: float) -> float:
-        """The chance that the maximum of so many windows exceeds a level."""
-        left = max(1e-300, 1 - self.shape * (level - 100_000) / 5_000)
-        return 1 - exp(-min(700.0, windows * exp(min(700.0, log(left) / self.shape))))
-
-    def draw(self, random: Random, count: int, neighbours: float) -> NDArray[np.int64]:
-        """Maxima of which neighbours correlate so much (normal scores)."""
-        scores = random.normal(size=count)
-        for i in range(1, count):
-            scores[i] = neighbours * scores[i - 1] + sqrt(1 - neighbours**2) * scores[i]
-        below = np.array([NORMAL.cdf(score) for score in scores])
-        return np.asarray(self.place(-np.log(-np.log(below)))).astype(np.int64)
-
-
-GUMBEL = 1e-9  # a shape
-
-
-def draw_law(random: Random, shape: float | None = None) -> ExtremeLaw:
-    """A law of this shape, or of any that a forecast allows for."""
-    return ExtremeLaw(random.uniform(*SHAPES) if shape is None else shape)
-
-
-def judge_region(neighbours: float, times: float, chance: float, random: Random) -> bool:
-    law = draw_law(random)
-    longer = LongerRuns(0, law.draw(random, 48, neighbours), 48.0)
-    low, high = ends_of(longer.forecast(times, chance))
-    return low <= law.level(48 * times, chance) <= high + 8  # regions are multiples of 8
-
-
-def judge_chance_of_region(neighbours: float, times: float, random: Random) -> bool:
-    law = draw_law(random)
-    maxima = law.draw(random, 48, neighbours)
-    region = int(1.1 * maxima.max())
-    low, high = LongerRuns(0, maxima, 48.0).chance_interval(region, times)
-    return low <= law.chance(region, 48 * times) <= high
-
-
-def judge_job(runs: int, random: Random) -> bool:
-    law = draw_law(random)
-    longer = expect_further_runs(law.draw(random, runs, 0).tolist())
-    assert isinstance(longer, LongerRuns)
-    low, high = ends_of(longer.forecast(10, 0.01))
-    level = law.level(10, 0.01)
-    # What is told is never below what was needed: that alone may lift the lower end.
-    return low <= max(level, longer.region + 8) and level <= high + 8
-
-
-def judge_chance_of_job(runs: int, random: Random) -> bool:
-    law = draw_law(random)
-    needs = law.draw(random, runs, 0)
-    longer, region = expect_further_runs(needs.tolist()), int(1.1 * needs.max())
-    assert isinstance(longer, LongerRuns)
-    low, high = longer.chance_interval(region, 10)
-    return low <= law.chance(region, 10) <= high
-
-
-def ends_of(forecast: Forecast | Refusal) -> tuple[int, int]:
-    assert isinstance(forecast, Forecast)
-    return forecast.low, forecast.high
 
 
 # ---- trends
@@ -292,14 +197,6 @@ def judge_log(what: str, random: Random) -> bool | None:
     is_short = free < found.run_out.bytes_left
     end, latest = 60 * further[np.argmax(is_short)], found.run_out.latest
     return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
-
-
-def judge_reserve(times: int, random: Random) -> bool | None:
-    """960 states of free bytes, exponential below 200,000 B; lows of windows are known exactly."""
-    reserve = read_reserve(200_000, times, random)
-    if reserve is None:
-        return None
-    return reserve.low <= 200_000 + 4_000 * log(1 - 0.9 ** (1 / (864 * times))) <= reserve.high
 
 
 # ---- pools and traffic
@@ -390,27 +287,10 @@ def judge_memory(random: Random) -> bool:
 Told = tuple[float, float]  # the chance that is told, and what comes
 
 
-def exceed_region(shape: float | None, times: float, chance: float, random: Random) -> Told:
-    """The chance that a longer run exceeds the region for this one."""
-    law = draw_law(random, shape)
-    found = LongerRuns(0, law.draw(random, 48, 0), 48.0).forecast(times, chance)
-    assert isinstance(found, Forecast)
-    return chance, law.chance(found.region, 48 * times)
-
-
 def exceed_reserve(times: int, random: Random) -> Told | None:
     """The chance that less is left than nine of ten runs are told to leave."""
     reserve = read_reserve(200_000, times, random)
     return None if reserve is None else (0.1, chance_below(reserve.free, 200_000, times))
-
-
-def use_all(times: int, random: Random) -> Told | None:
-    """The chance that memory runs out, in logs of which 3 of 10 runs use all."""
-    most = -4_000 * log(1 - 0.7 ** (1 / (864 * times)))
-    reserve = read_reserve(most, times, random)
-    if reserve is None or reserve.free > 0:  # then it is not printed
-        return None
-    return reserve.chance, chance_below(0, most, times)
 
 
 def read_reserve(most: float, times: int, random: Random) -> Reserve | None:
@@ -452,19 +332,8 @@ def list_estimates() -> list[Estimate]:
     say = Estimate
     return [
         *(
-            say("bytes for, runs out", "fit", f"48 independent maxima, {words}; {times} x",
-                partial(exceed_region, shape, times, chance))
-            for words, shape in (("of any shape", None), ("Gumbel's", GUMBEL))
-            for times in (10, 100) for chance in CHANCES
-        ),
-        *(
             say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x",
                 partial(exceed_reserve, times))
-            for times in (1, 10)
-        ),
-        *(
-            say("memory runs out in", "forecast", f"960 exponential states, {times} x",
-                partial(use_all, times))
             for times in (1, 10)
         ),
         say("at most with a chance of, a recording", "settings",
@@ -502,42 +371,11 @@ def state_by_needs() -> list[Statement]:
     say = Statement
     return [
         *(
-            say("runs out with a chance of, interval", "check, 8 recordings and more",
-                f"{runs} needs of a law that is {law}, true chance {100 * chance:g} %",
-                NINE_OF_TEN, partial(judge_chance, law, runs, chance))
-            for law in LAWS for runs in (8, 40) for chance in CHANCES
-        ),
-        *(
             say("the margin is eaten after, interval", "check, 8 recordings and more",
                 f"20 needs around a line, each {growth:g} deviations above the one before",
                 NINE_OF_TEN, partial(judge_margin_end, growth))
             for growth in (0.2, 0.5)
         ),
-    ]  # fmt: skip
-
-
-def state_by_windows() -> list[Statement]:
-    """Of regions for longer runs, by windows."""
-    say = Statement
-    return [
-        *(
-            say("region of longer runs, 9 times of 10", "fit",
-                f"48 maxima, any shape, correlation of neighbours {neighbours:g}; {times} x, "
-                f"{100 * chance:g} %",
-                NINE_OF_TEN, partial(judge_region, neighbours, times, chance))
-            for neighbours in (0, 0.4) for times in (1, 10, 100) for chance in CHANCES
-        ),
-        *(
-            say("runs out, 9 times of 10", "fit",
-                f"48 maxima, any shape, correlation of neighbours {neighbours:g}; {times} x",
-                NINE_OF_TEN, partial(judge_chance_of_region, neighbours, times))
-            for neighbours in (0, 0.4) for times in (1, 10)
-        ),
-        say("region of further runs, 9 times of 10", "fit, jobs",
-            "8 needs of any shape, 10 runs, 1 %",
-            NINE_OF_TEN, partial(judge_job, 8)),
-        say("runs out, 9 times of 10", "fit, jobs", "8 needs of any shape, 10 runs",
-            NINE_OF_TEN, partial(judge_chance_of_job, 8)),
     ]  # fmt: skip
 
 
@@ -556,12 +394,6 @@ def state_by_trends() -> list[Statement]:
                 partial(judge_log, what))
             for name, what in (("free memory falls by, interval", "rate"),
                                ("a request of 1,024 B fails after, interval", "end"))
-        ),
-        *(
-            say("9 of 10 such runs leave, interval", "forecast",
-                f"960 independent exponential states, {times} x", NINE_OF_TEN,
-                partial(judge_reserve, times))
-            for times in (1, 10)
         ),
     ]  # fmt: skip
 
@@ -596,7 +428,6 @@ def list_statements() -> list[Statement]:
     return [
         *state_by_counts(),
         *state_by_needs(),
-        *state_by_windows(),
         *state_by_trends(),
         *state_by_demand(),
     ]

@@ -25,6 +25,7 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.comparison.margin import MarginBasis, MarginKind, margin_for
+from heapfit.forecast.load import Load
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "bench/results"
@@ -32,14 +33,20 @@ MEASURED = "measured"  # the last column
 BLOCK = re.compile(
     r"(<!-- table: ([\w-]+(?: [\w-]+)*) -->\n).*?(?=^<!-- end -->)", re.MULTILINE | re.DOTALL
 )
-KINDS = tuple(kind for kind in MarginKind if kind is not MarginKind.UNKNOWN)
 PEAKS = {
     "below 64 KiB": 0,
     "below 128 KiB": 64 << 10,
     "below 512 KiB": 128 << 10,
     "more": 512 << 10,
 }
-KNOWN = (1, 2, 3, 4)  # recordings
+ASKED = ((1, 1), (2, 1), (4, 1), (7, 1), (1, 10), (4, 10), (1, 100))  # recordings, times as long
+LOADS_TOLD = (
+    ("a service, a cycle, too short to say", 40_000, False),
+    ("a job up to 64 KiB", 64 << 10, True),
+    ("a job of 128 KiB", 128 << 10, True),
+    ("a job of 256 KiB", 256 << 10, True),
+    ("a job from 512 KiB on", 512 << 10, True),
+)
 
 Row = Sequence[object]
 
@@ -111,14 +118,18 @@ def add_option(parser: argparse.ArgumentParser) -> None:
 
 
 def margin_lines() -> Iterator[str]:
-    """What heapfit.comparison.margin holds, in percent."""
+    """The reserve of heapfit.forecast.load in percent, of windows that are not skewed."""
     rows = [
-        (peak, kind, *(f"{margin_for(MarginBasis(runs, u_max, kind)):g} %" for runs in KNOWN))
-        for peak, u_max in PEAKS.items()
-        for kind in KINDS
+        (name, *(f"{reserve_of(size, is_job, *one):g} %" for one in ASKED))
+        for name, size, is_job in LOADS_TOLD
     ]
-    heads = ("1 recording", "2", "3", "4 and more")
-    return table_lines(("bytes live at the peak", "kind of plan", *heads), rows)
+    heads = [f"{count} recording{'s' * (count > 1)}, {times} x as long" for count, times in ASKED]
+    return table_lines(("load", *heads), rows)
+
+
+def reserve_of(u_max: int, is_job: bool, count: int, times: int) -> float:
+    known = MarginBasis(Load((u_max,) * count, is_job=is_job), MarginKind.PLAIN)
+    return margin_for(known, times)
 
 
 def block_of(found: re.Match[str]) -> str:

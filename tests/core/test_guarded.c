@@ -91,7 +91,7 @@ TEST(an_overrun_by_zeros_or_text_is_told_when_its_block_is_freed_or_resized) {
     (void)for_each_plan(tells_overruns, false);
 }
 
-static void clears_and_keeps(const test_plan *plan) {
+static void fills_and_keeps(const test_plan *plan) {
     const subject h = start(plan, ROOM);
     unsigned char *block = take(&h, 40);
     if (block == NULL) {
@@ -100,7 +100,7 @@ static void clears_and_keeps(const test_plan *plan) {
     unsigned char *last = end_of(&h, block) - 1;
     fill(&h, block, 0x5a);
     give(&h, block);
-    CHECK(*block == 0 && *last == 0);
+    CHECK(*block == HFIT_FREED_BYTE && *last == HFIT_FREED_BYTE);
     for (size_t i = 0; i < HFIT_QUARANTINE - 1; i++) {
         unsigned char *other = take(&h, 40);
         if (other == NULL || other == block) { /* there was no room for another one */
@@ -112,8 +112,8 @@ static void clears_and_keeps(const test_plan *plan) {
     CHECK(misuse_count == 0);
 }
 
-TEST(a_freed_block_holds_zeros_and_waits) {
-    (void)for_each_plan(clears_and_keeps, false);
+TEST(a_freed_block_holds_no_address_and_waits) {
+    (void)for_each_plan(fills_and_keeps, false);
 }
 
 static void refuses_what_waits(const test_plan *plan) {

@@ -23,7 +23,7 @@ from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.errors import HeapfitError
-from heapfit.forecast.horizon import FEWEST_RUNS, expect_further_runs
+from heapfit.forecast.load import RARE, USUAL, find_level
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
@@ -465,47 +465,28 @@ def test_one_of_plan_and_heap_is_given(stored_folder):
 def test_few_recordings_bound_the_chance_and_give_none():
     prospect = find_prospect([1000.0] * 3, 0, 1200)
     assert prospect.highest_chance == pytest.approx(1 - 0.05 ** (1 / 3))
-    assert (prospect.chance, prospect.margin_end) == (None, None)
+    assert (prospect.needed, prospect.margin_end) == (None, None)
     assert find_prospect([1000.0] * 3, 1, 1200).highest_chance is None
     assert find_prospect([], 0, 1200).highest_chance is None
 
 
-def test_the_chance_is_that_which_fit_prints_of_the_same_needs():
+def test_eight_searched_needs_tell_what_further_ones_need():
     needs = [40_000, 41_000, 39_500, 42_000, 40_300, 41_700, 39_900, 40_800]
-    further = expect_further_runs(needs)
-    assert find_prospect(needs, 0, 43_000).chance == further.chance_interval(43_000, 1)
-    low, high = further.chance_interval(43_000, 1)
-    assert further.chance_interval(43_000, 10)[1] == pytest.approx(1 - (1 - high) ** 10)
-    assert low <= further.chance(43_000, 1) <= high
-
-
-@pytest.mark.parametrize("count", [FEWEST_RUNS, 40])
-def test_the_chance_is_about_the_true_one(count):
-    stated = [
-        find_prospect(np.random.default_rng(seed).normal(1000, 50, count), 0, 1064).chance
-        for seed in range(60)
-    ]
-    known = [chance for chance in stated if chance is not None]
-    assert len(known) >= 57  # the others have a trend by chance
-    assert sum(low <= 0.1 <= high for low, high in known) >= 0.9 * len(known)
-    lowest, highest = np.median(known, axis=0)
-    assert lowest < 0.1 < highest < 0.1 + 1 / np.sqrt(count)
+    usual, rare = find_prospect(needs, 0, 43_000).needed
+    assert (usual, rare) == tuple(-(-find_level(needs, 1, one) // 8) * 8 for one in (USUAL, RARE))
+    assert max(needs) <= usual < rare
+    assert find_prospect(needs, 0, 43_000, are_searched=False).needed is None
 
 
 def test_needs_that_grow_say_when_the_margin_is_eaten():
     needs = 1000 + 10 * np.arange(12) + np.random.default_rng(3).normal(0, 5, 12)
     prospect = find_prospect(needs, 0, 1300)
-    assert prospect.chance is None
+    assert prospect.needed is None
     end = prospect.margin_end
     assert end is not None
     assert end.latest is not None
     assert end.earliest <= end.after <= end.latest
     assert end.after == pytest.approx((1300 - 1110) / 10, rel=0.1)
-
-
-def test_equal_needs_are_certain_to_run():
-    prospect = find_prospect([1000.0] * 8, 0, 1200)
-    assert prospect.chance == pytest.approx((0.0, 1 - 0.05 ** (1 / 8)))
 
 
 def test_a_need_is_the_searched_one_or_reckoned_from_the_peak():
@@ -535,24 +516,24 @@ def test_a_check_prints_it_under_the_table(tmp_path):
     )
 
 
-def test_needs_that_are_reckoned_from_peaks_give_no_chance(tmp_path):
-    """`fit` has the searched needs' chance: another one of the same heap would contradict it."""
+def test_needs_that_are_reckoned_from_peaks_tell_no_bytes(tmp_path):
     sizes = (2000, 2400, 1900, 2300, 2100, 2250, 1950, 2200)
     files = [recording(tmp_path / f"{size}.heap", blocks([size, size // 7])) for size in sizes]
     measured = check_recordings(files, plan_file(), CheckOptions(measure=True))
     needs = [one.needed.r_safe for one in measured.recordings if one.needed and one.needed.r_safe]
-    assert measured.prospect.chance == expect_further_runs(needs).chance_interval(REGION, 1)
+    assert measured.prospect == find_prospect(needs, 0, REGION)
+    assert measured.prospect.needed is not None
     reckoned = check_recordings(files, plan_file())
-    assert reckoned.prospect.chance is None
+    assert reckoned.prospect.needed is None
     text = [part.text for part in check_parts(reckoned) if isinstance(part, Line)]
-    assert any("their needs give an estimate with --measure" in line for line in text)
+    assert any("their needs tell what further ones need, with --measure" in line for line in text)
 
 
 def test_recordings_that_ask_for_the_same_count_once(tmp_path):
-    """Eight files of one content are one run: not enough for a chance, nor for a bound."""
+    """Eight files of one content are one run: not enough for bytes, nor for a bound."""
     files = [recording(tmp_path / f"run{i}.heap", blocks([2000, 300])) for i in range(8)]
     prospect = check_recordings(files, plan_file()).prospect
-    assert (prospect.runs, prospect.chance) == (1, None)
+    assert (prospect.runs, prospect.needed) == (1, None)
     assert prospect.highest_chance == pytest.approx(0.95)
     other = recording(tmp_path / "other.heap", blocks([2000, 301]))
     assert check_recordings([*files, other], plan_file()).prospect.runs == 2

@@ -57,15 +57,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Run
 from heapfit.fitting.verify.survival import Survival
-from heapfit.forecast.horizon import (
-    FEWEST_RUNS,
-    Forecast,
-    LongerRuns,
-    Refusal,
-    expect_further_runs,
-    join_runs,
-    refuse_growth,
-)
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.plan.plan_file import load_plan
@@ -92,8 +84,8 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
 TRACES = Path(__file__).parents[2] / "examples/recordings/traces"
-# Plans that 4 B more a request break: of the first another margin, of the second another plan.
-BROKEN = ("index-1", "cmark-1")
+# Plans that 4 B more a request break, of large jobs: others get a reserve that covers them.
+BROKEN = ("tcc-1", "xsltproc-1")
 
 
 @cache
@@ -149,12 +141,11 @@ def test_one_recordings_margin_covers_the_changes_and_ranks_its_plan(name: str) 
     assert tested is not None and tested.broken
     of_kind = margin_for(replace(known, changes=0.0))
     assert of_kind < choice.answer.size.margin == margin_for(known) <= TRACE_SPECIFIC
-    assert choice.comparison.rows == rank_rows(choice.comparison.rows)
+    (first, *others), ranked = choice.comparison.rows, rank_rows(choice.comparison.rows)
+    assert others == [row for row in ranked if row is not first]
     require_it_serves_what_counts(choice, [loaded], tested)
     broken = [one for one in tested.to_rows() if not one["holds"]]
     assert max(one["needed_percent"] for one in broken) == tested.needed > 0
-    sentence = tested.sentence(choice.answer.size.margin)
-    assert f"with {tested.broken[0].name} it needs {tested.needed:g} % more" in sentence
     assert 0 < choice.comparison.work.changed < choice.comparison.work.events / 5
 
 
@@ -212,7 +203,7 @@ def test_several_recordings_change_together_and_a_trace_specific_plan_is_not_nam
 def test_a_rung_is_near_the_least_with_margins_and_without(
     r_safe: int, margin: float, taken: bool
 ) -> None:
-    loaded, choice = chosen(BROKEN[0])
+    loaded, choice = chosen("cmark-1")
     rung = next(row for row in choice.comparison.rows if row.name == "good_fit")
     u_max = choice.winner.u_max
     sizes = {
@@ -237,10 +228,13 @@ def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
     source = TRACES / "gateway-tasks32-1.parquet"
     fitted = fit([source], tmp_path / "out", FitOptions(now="heap_4"))
     assert fitted.today is not None and fitted.answer.is_kept
-    assert fitted.changes is fitted.today.changes is not fitted.winner.changes
+    assert [replace(one, takes=None) for one in fitted.changes.results] == [
+        *fitted.today.changes.results
+    ]
     assert fitted.changes is not None
     assert fitted.answer.known.changes == fitted.changes.needed
-    assert fitted.work.changed == fitted.changes.events + fitted.comparison.work.changed
+    tried = fitted.today.changes.events + fitted.changes.events
+    assert fitted.work.changed == tried + fitted.comparison.work.changed
     rows = content_of(first_screen(fitted, is_whole=False))["changes"]
     assert rows == fitted.changes.to_rows()
     assert sum(one["is_counted"] for one in rows) == len(fitted.changes.counted) > 8
@@ -248,13 +242,13 @@ def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
 
 # ---- decisions at their edges
 
-KNOWN = MarginBasis(1, 87_384, MarginKind.PLAIN)
+KNOWN = MarginBasis(Load((87_384,)), MarginKind.PLAIN)
 
 
 # ---- sizes
 
 
-@pytest.mark.parametrize("region", range(92_000, 92_200, 24))
+@pytest.mark.parametrize("region", range(108_000, 108_200, 24))
 def test_the_largest_need_for_a_region_is_the_last_that_fits(region: int) -> None:
     largest = largest_r_safe(region, KNOWN)
     assert heap_size(largest, KNOWN).region <= region < heap_size(largest + 8, KNOWN).region
@@ -310,41 +304,6 @@ def test_a_change_holds_only_if_every_recording_does(needs: tuple[int, int]) -> 
     assert runs.find_margin(size, 9.5) == 9.5
     assert runs.events == 14
     assert ChangedRuns(runs.runs, 1_100).serve_in(size, 2)  # in proportion to the peak
-
-
-def longer(*maxima: int, windows: float = 48.0) -> LongerRuns:
-    return LongerRuns(max(maxima), np.array(maxima), windows)
-
-
-def test_recordings_are_forecast_from_the_windows_of_all() -> None:
-    joined = join_runs([longer(1, 5, windows=40), longer(9, 2, windows=50)])
-    assert joined.maxima.tolist() == [1, 5, 9, 2]
-    assert (joined.region, joined.windows) == (9, 45)
-
-
-def test_a_job_takes_eight_runs_and_all_of_them() -> None:
-    few = expect_further_runs(range(1, FEWEST_RUNS))
-    assert isinstance(few, Refusal)
-    assert "7 runs are recorded" in few.reason
-    found = expect_further_runs(range(1, FEWEST_RUNS + 1))
-    assert isinstance(found, LongerRuns)
-    assert (found.region, found.maxima.tolist(), found.windows) == (8, [*range(1, 9)], 1)
-
-
-@pytest.mark.parametrize(
-    ("sites", "said"), [((0,), "record its call sites"), ((0, 7), "heapfit sites RUN")]
-)
-def test_what_grows_is_found_by_sites_where_they_are_recorded(
-    sites: tuple[int, ...], said: str
-) -> None:
-    kind: Any = SimpleNamespace(sites=sites)
-    assert said in refuse_growth(kind).advice
-
-
-def test_a_forecast_ends_at_a_hundred_times() -> None:
-    runs = longer(*range(1000, 1048))
-    assert isinstance(runs.forecast(100, 0.01), Forecast)
-    assert isinstance(runs.forecast(100.1, 0.01), Refusal)
 
 
 # ---- heaps, code and logs
@@ -412,6 +371,8 @@ def test_a_row_is_offered_unless_it_needs_more_or_fits_this_one_recording(choice
     counted = Plan("class_pools", {"alignment": 8}, (Pool(8, 1, True),), Plan("tlsf"))
     cut = replace(first, heap=Heap(first.name, counted), trained_on_this_trace=True)
     broken: Any = SimpleNamespace(needed=99.0)
+    first = replace(first, trained_on_this_trace=True)
+    second = replace(second, trained_on_this_trace=True)
     specific = replace(second, changes=ChangeTest((broken,)))
     rows = [cut, specific, *others[:-1], replace(others[-1], r_safe=None)]
     table = replace(choice.comparison, rows=rows)
@@ -463,7 +424,7 @@ def need_of(loaded: LoadedTrace, heap: Heap) -> int:
 
 
 def try_plan(loaded: LoadedTrace, heap: Heap, kind: MarginKind) -> tuple[ChangeTest, MarginBasis]:
-    known = MarginBasis(1, loaded.profile.u_max, kind)
+    known = MarginBasis(Load((loaded.profile.u_max,), spread=0.0), kind)
     programs = ChangedPrograms.from_recordings([loaded])
     return programs.test(heap, need_of(loaded, heap), known), known
 
@@ -483,8 +444,8 @@ def test_pools_of_exact_sizes_do_not_survive_a_larger_request(loaded: LoadedTrac
 def test_only_what_may_have_learned_from_a_trace_is_specific_to_it(
     kind: MarginKind, is_specific: bool
 ) -> None:
-    assert MarginBasis(1, 1800, kind, TRACE_SPECIFIC + 0.1).is_trace_specific == is_specific
-    assert not MarginBasis(1, 1800, kind, TRACE_SPECIFIC).is_trace_specific
+    assert MarginBasis(Load((1800,)), kind, TRACE_SPECIFIC + 0.1).is_trace_specific == is_specific
+    assert not MarginBasis(Load((1800,)), kind, TRACE_SPECIFIC).is_trace_specific
 
 
 def test_a_plain_heap_survives_them(loaded: LoadedTrace) -> None:
@@ -505,7 +466,7 @@ def test_sizes_always_count_and_more_blocks_up_to_a_growth_of_the_peak(loaded: L
 
 
 def test_steps_are_what_the_changes_tried_so_far_need(loaded: LoadedTrace) -> None:
-    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLACED)
+    known = MarginBasis(Load((loaded.profile.u_max,), spread=0.0), MarginKind.PLACED)
     programs, need = ChangedPrograms.from_recordings([loaded]), need_of(loaded, POOLS)
     *steps, whole = programs.test_in_steps(POOLS, need, known)
     assert whole == programs.test(POOLS, need, known)
@@ -539,7 +500,7 @@ def serves(loaded: LoadedTrace, change: Change, size: HeapSize) -> bool:
 def test_the_margin_found_is_the_least_that_serves_all_that_counts(loaded: LoadedTrace) -> None:
     """An R_safe that is 6 % too small stands for a plan that every change breaks."""
     r_safe = need_of(loaded, TAILORED) * 100 // 106 // 8 * 8
-    known = MarginBasis(1, loaded.profile.u_max, MarginKind.PLAIN)
+    known = MarginBasis(Load((loaded.profile.u_max,), spread=0.0), MarginKind.PLAIN)
     size = heap_size(r_safe, known)
     programs = ChangedPrograms.from_recordings([loaded])
     found = programs.test(TAILORED, r_safe, known)
@@ -566,10 +527,10 @@ def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
     heap = find_heap("heap_4", 8)
     memory = measure(heap, [loaded]).most
     assert memory is not None
-    known = MarginBasis(1, loaded.profile.u_max, MarginKind.BY_ADDRESS)
+    known = MarginBasis(Load((loaded.profile.u_max,), spread=0.0), MarginKind.BY_ADDRESS)
     programs = ChangedPrograms.from_recordings([loaded])
     found, plan = programs.test(heap, memory, known), programs.test
-    assert found.broken == ()
+    assert {one.name for one in found.broken} <= {"frees 3 events late"}
     assert [one.growth for one in found.results] == [
         one.growth for one in plan(TAILORED, need_of(loaded, TAILORED), known).results
     ]
@@ -578,20 +539,42 @@ def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
     assert margin_for(known) < too_little.needed
 
 
-def test_the_sentence_names_the_worst_and_the_margin_that_is_set() -> None:
+def test_the_sentence_names_what_the_heap_that_is_set_does_not_hold() -> None:
     names = ("8 B more a request", "4 B more a request", "frees 3 events late")
-    held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True) for one in names), margin=5)
-    holds = "with 8 B more a request and 2 other changes."
-    assert held.sentence(5) == f"Next build: it holds {holds}"
-    assert held.sentence(2) == f"Next build: 5 % margin holds {holds}"
-    worse = replace(held.results[1], holds=False, needed=8.1)
-    broken = replace(held, results=(held.results[0], worse, held.results[2]))
-    begins = "Next build: with 4 B more a request it needs 8.1 % more, "
-    assert broken.sentence(8.1) == (
-        f"{begins}which the margin covers; 2 of 2 other changes hold without it."
+    held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True, takes=900) for one in names))
+    assert held.sentence(900) == (
+        "Next build: 8 B more a request and 2 other changes hold in 900 B."
     )
-    assert broken.sentence(5).startswith(f"{begins}more than the margin of 5 %; ")
+    broken = replace(held, results=(replace(held.results[0], takes=1100), *held.results[1:]))
+    assert broken.sentence(900, lambda memory: memory - 100) == (
+        "Next build: 2 of 3 changes hold in 800 B; 8 B more a request takes 1,000 B."
+    )
+    assert broken.sentence(800).endswith(
+        "takes 1,100 B, 4 B more a request takes 900 B, and 1 more do."
+    )
     assert ChangeTest().sentence(5) == "Next build: no change of the program was tried."
+
+
+def test_each_change_is_replayed_in_the_heap_as_it_is_set(loaded: LoadedTrace) -> None:
+    found, _ = try_plan(loaded, TAILORED, MarginKind.PLAIN)
+    need = need_of(loaded, TAILORED)
+    programs = ChangedPrograms.from_recordings([loaded])
+    for memory in (need, 2 * need):
+        told = programs.confirm(TAILORED, memory, found)
+        assert [one.name for one in told.results] == [one.name for one in found.results]
+        assert told.events > 0
+        (columns,) = loaded.batches(REPLAYED)
+        changes = {change.name: change for change in programs.changes}
+        for one in told.results:
+            change = changes[one.name]
+            events = _engine.EventArray()
+            events.append(*(change.apply(columns)[name] for name in ("op", "object", "size")))
+            trial = _engine.Trial(TAILORED.plan.engine(), events)
+            assert trial.run(one.takes).runs
+            assert one.takes >= memory
+            assert one.takes == memory or not trial.run(memory).runs
+            least = trial.scan().r_safe
+            assert one.takes == memory or one.takes <= 1.005 * least
 
 
 # ---- changes of a program, followed by hand
@@ -747,27 +730,28 @@ def test_no_region_is_beyond_what_offsets_reach():
 @pytest.mark.parametrize("kind", MarginKind)
 @pytest.mark.parametrize("u_max", PEAKS_LIVE)
 def test_more_recordings_never_need_a_larger_margin(kind, u_max):
-    margins = [margin_for(MarginBasis(runs, u_max, kind)) for runs in range(1, 10)]
+    margins = [margin_for(MarginBasis(Load((u_max,) * runs), kind)) for runs in range(1, 10)]
     assert margins == sorted(margins, reverse=True)
 
 
 @pytest.mark.parametrize("kind", (MarginKind.PLAIN, MarginKind.PLACED, MarginKind.BY_ADDRESS))
 @pytest.mark.parametrize("runs", range(1, 6))
-def test_larger_heaps_never_need_a_larger_margin(kind, runs):
-    margins = [margin_for(MarginBasis(runs, u_max, kind)) for u_max in PEAKS_LIVE]
+def test_larger_jobs_never_need_a_larger_margin(kind, runs):
+    loads = [Load((u_max,) * runs, is_job=True) for u_max in PEAKS_LIVE]
+    margins = [margin_for(MarginBasis(load, kind)) for load in loads]
     assert margins == sorted(margins, reverse=True)
 
 
 def test_a_small_heap_takes_four_recordings():
-    small = [MarginBasis(runs, 24 << 10, MarginKind.PLACED) for runs in (1, 3, 4)]
+    small = [MarginBasis(Load((24 << 10,) * runs), MarginKind.PLACED) for runs in (1, 3, 4)]
     assert list(map(is_enough, small)) == [False, False, True]
-    assert is_enough(MarginBasis(1, 64 << 10, MarginKind.PLACED))
+    assert is_enough(MarginBasis(Load((64 << 10,)), MarginKind.PLACED))
 
 
 @pytest.mark.parametrize("u_max", PEAKS_LIVE)
 @pytest.mark.parametrize("runs", range(1, 6))
 def test_what_a_descriptor_leaves_out_gets_the_most_careful_margin(runs, u_max):
-    margins = {kind: margin_for(MarginBasis(runs, u_max, kind)) for kind in MarginKind}
+    margins = {kind: margin_for(MarginBasis(Load((u_max,) * runs), kind)) for kind in MarginKind}
     assert margins.pop(MarginKind.UNKNOWN) == max(margins.values())
 
 
@@ -782,13 +766,13 @@ def test_a_heap_that_searches_one_list_is_known_by_its_descriptor():
 
 
 @pytest.mark.parametrize("known", (1, 2, 3, 4))
-def test_no_margin_is_below_what_was_measured(known):
+def test_no_margin_is_below_what_99_of_100_pairs_needed(known):
     rows = TABLES.read_result(f"needs-from-{known}").rows
     assert len(rows) > (15 if known < 3 else 2)
-    for _, kind, peak, _, most, *_ in rows:
-        peaks = TABLES.PEAKS.values() if peak == "any" else [TABLES.PEAKS[peak]]
-        margins = [margin_for(MarginBasis(known, u_max, MarginKind(kind))) for u_max in peaks]
-        assert max(margins) >= float(most), (kind, peak)
+    for _, kind, peak, _, _, _, most, *_ in rows:
+        if most != "-":
+            margin = margin_for(MarginBasis(Load((TABLES.PEAKS[peak],) * known), MarginKind(kind)))
+            assert margin >= float(most), (kind, peak)
 
 
 # ---- what is preferred

@@ -141,7 +141,7 @@ def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):
     """No other plan mends that."""
     done = verify(tmp_path, Board([Run(), Run(status=None)]), times=2)
     assert (len(done.rounds), done.is_settled, done.refused) == (1, False, None)
-    assert done.deaths == ("run 2, recorded, ended",)
+    assert done.deaths == ("Run 2 ended.",)
     assert refitted == []
 
 

@@ -28,6 +28,7 @@ from heapfit.comparison.row import Row, energies_over_least, rank_rows
 from heapfit.comparison.verdict import best_row, pools_warning, select_row, verdict
 from heapfit.comparison.work import EVENTS_TO_TRY_ALL, TIMES_TO_TRY_ALL
 from heapfit.design.portfolio import build_portfolio, candidate_from_file, standard_portfolio
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan, Pool
@@ -55,6 +56,10 @@ class Replayed:
     footprint: int = 900
 
 
+BIG_JOB = Load((1_300_000,), is_job=True)
+BY_ADDRESS, BY_KIND = Plan("first_fit", {"list": 1}), MarginKind.BY_ADDRESS
+
+
 def row(
     name: str, r_safe: int | None, loads: int = 500, *, has_pools: bool = False, r_min: int = 1000
 ) -> Row:
@@ -66,7 +71,7 @@ def row(
         r_min=r_min,
         r_safe=r_safe,
         step=8,
-        u_max=1000,
+        load=Load((1000,)),
         trained_on_this_trace=has_pools,
         replay=Replayed(loads),  # type: ignore[arg-type]
     )
@@ -189,11 +194,12 @@ def test_counted_blocks_that_save_nothing_are_not_mentioned() -> None:
 
 
 def test_rows_are_ranked_with_the_margin_of_their_kind() -> None:
-    placed = replace(row("placed", 98_000), trained_on_this_trace=True, u_max=90_000)
-    plain = replace(row("plain", 100_000), u_max=90_000)
-    assert (placed.heap_size.margin, plain.heap_size.margin) == (5, 2)
-    assert names(rank_rows((placed, plain))) == ["plain", "placed"]
-    assert names(rank_rows((replace(placed, r_safe=97_000), plain))) == ["placed", "plain"]
+    heap = Heap("by address", BY_ADDRESS)
+    listed = replace(row("by address", 1_380_000), heap=heap, load=BIG_JOB)
+    plain = replace(row("plain", 1_400_000), load=BIG_JOB)
+    assert (listed.heap_size.margin, plain.heap_size.margin) == (4, 2)
+    assert names(rank_rows((listed, plain))) == ["plain", "by address"]
+    assert names(rank_rows((replace(listed, r_safe=1_370_000), plain))) == ["by address", "plain"]
 
 
 def test_pools_are_warned_to_be_counted_on_one_recording() -> None:
@@ -244,31 +250,29 @@ def test_what_is_unbeaten_is_what_the_definition_says(rows):
 
 # ---- candidates that cannot win are left early
 
-U_MAX = 80_000
 
-
-def candidate(name: str, *, is_cut: bool = False, is_trained: bool = False) -> Candidate:
+def candidate(name: str, *, is_cut: bool = False, is_by_address: bool = False) -> Candidate:
     plan = Plan("class_pools", {}, (Pool(64, 3, True),)) if is_cut else Plan("tailored")
-    return Candidate(name, Heap(name, plan), "", is_cut or is_trained)
+    return Candidate(name, Heap(name, BY_ADDRESS if is_by_address else plan), "", is_cut)
 
 
 def region(r_safe: int, kind: MarginKind) -> int:
-    return heap_size(r_safe, MarginBasis(1, U_MAX, kind)).region
+    return heap_size(r_safe, MarginBasis(BIG_JOB, kind)).region
 
 
 def test_the_limit_is_the_largest_region_that_is_as_good_with_its_margin() -> None:
-    contest = Pruning(U_MAX)
+    contest = Pruning(BIG_JOB)
     assert contest.limit(candidate("a")) is None
     contest.note(candidate("a"), 90_000)
     assert contest.limit(candidate("b")) == 90_000
-    limit = contest.limit(candidate("c", is_trained=True))
+    limit = contest.limit(candidate("c", is_by_address=True))
     assert limit is not None and limit < 90_000
     best = region(90_000, MarginKind.PLAIN)
-    assert region(limit, MarginKind.PLACED) <= best < region(limit + 8, MarginKind.PLACED)
+    assert region(limit, BY_KIND) <= best < region(limit + 8, BY_KIND)
 
 
 def test_counted_blocks_have_to_beat_their_own_kind_and_what_may_be_chosen() -> None:
-    contest = Pruning(U_MAX)
+    contest = Pruning(BIG_JOB)
     contest.note(candidate("pools", is_cut=True), 85_000)
     assert contest.limit(candidate("plain")) is None
     contest.note(candidate("plain"), 90_000)
@@ -278,7 +282,7 @@ def test_counted_blocks_have_to_beat_their_own_kind_and_what_may_be_chosen() -> 
 
 
 def test_what_is_always_shown_is_always_searched() -> None:
-    contest = Pruning(U_MAX)
+    contest = Pruning(BIG_JOB)
     contest.note(candidate("a"), 90_000)
     assert contest.limit(replace(candidate("b"), is_shown=True)) is None
 

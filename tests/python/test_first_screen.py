@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from captures import ethernet, ipv4, pcap
 from loads import STANDARD, write_load
@@ -15,6 +16,7 @@ from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
+from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -23,8 +25,10 @@ from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.html import page_rows
-from heapfit.results.longer import describe_risk_as_long, longer_section
+from heapfit.results.longer import longer_section
 from heapfit.results.number_text import size
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -68,22 +72,23 @@ def test_the_first_six_lines_have_bytes_saving_and_peak_and_no_term_of_ours(echo
     assert f"Set the heap to {region:,} B ({region / 1024:.1f} KiB)." in first
     saved = beside(echo, ReferenceKind.RULE) - region
     assert f"That is {saved:,} B ({100 * saved / (saved + region):.1f} %) less than" in first
-    assert f"The recorded peak is {echo.profile.u_max:,} live bytes." in first
+    size = echo.answer.size
+    allocator, reserve = size.r_safe - size.u_max, region - size.r_safe
+    assert f"{size.u_max:,} peak + {allocator:,} allocator + {reserve:,} reserve" in first
 
 
 def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     size, events = echo.answer.size, echo.trace.events()
-    plain, by_address = replace(size, margin=2), replace(size, margin=5)
     needed = measure(find_heap("heap_4", 8), [echo.trace]).most
-    assert beside(echo, ReferenceKind.RULE) == replace(by_address, r_safe=needed).region
+    assert beside(echo, ReferenceKind.RULE) == replace(size, r_safe=needed).region
     assert beside(echo, ReferenceKind.FITTED) == size.region == echo.plan_file.region
     good_fit = _engine.Trial(_engine.Plan("good_fit"), events, 8).scan().r_safe
     rows = {row.title: row for row in echo.references}
-    assert rows["heapfit good_fit"].region == replace(plain, r_safe=good_fit).region
+    assert rows["heapfit good_fit"].region == replace(size, r_safe=good_fit).region
     rungs = [row for row in echo.references if row.standing is ReferenceKind.RUNG]
     assert rungs == [rows["heapfit good_fit"]], "others save no 1 % over what is quicker"
     (tlsf,) = (row for row in echo.comparison.rows if row.name == "tlsf")
-    assert rows["TLSF"].region == replace(plain, r_safe=tlsf.r_safe).region == 97_784
+    assert rows["TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
     assert beside(echo, ReferenceKind.COUNTED) == counted < size.region
 
@@ -93,58 +98,26 @@ def table_of_longer_runs(lines: list[str]) -> list[str]:
     return lines[start + 1 : start + 5]
 
 
-def test_three_rows_say_what_longer_runs_need(echo, capsys):
-    rows = echo.longer.rows
+def test_three_rows_say_what_runs_of_each_length_need(echo, capsys):
+    rows, region = echo.longer.rows, echo.answer.size.region
     assert [row.times for row in rows] == [1, 10, 100]
-    needed = [row.needed for row in rows[1:]]
-    assert all(echo.winner.r_safe <= one.low <= one.region <= one.high for one in needed)
-    assert needed[0].region < needed[1].region
-    assert sorted(row.chance for row in rows) == [row.chance for row in rows]
-    assert all(row.interval[0] <= row.chance <= row.interval[1] for row in rows)
+    assert rows[0].needed == region
+    needed = [row.needed for row in rows]
+    assert needed == sorted(needed)
+    assert all(row.usual <= row.needed for row in rows)
     lines = printed(echo, capsys)
-    shown = table_of_longer_runs(lines)
-    assert all(f"{one.region:,}" in line for one, line in zip(needed, shown[1:], strict=False))
-    assert f"In {echo.answer.size.region:,} B, by 24 windows:" in " ".join(lines)
-
-
-def test_one_size_is_told_for_runs_as_long_as_the_recording(echo, capsys):
-    first = echo.longer.rows[0]
-    assert first.needed is None, "the size that is set, and its chance"
-    shown = table_of_longer_runs(printed(echo, capsys))[0]
-    assert shown.split() == ["as", "long", "below", "1", "%", "0", "to", "1", "%", "-", "-", "-"]
-    *_, table = longer_section(echo.longer, echo.answer.size.region).parts
-    assert f"{echo.answer.size.region:,}\N{NO-BREAK SPACE}B" in table.caption
-    cells = [cell.text for cell in page_rows(table)[0]]
-    assert cells == ["as long", "below 1 %", "0 to 1 %", "–", "–"]
-
-
-def test_the_card_names_the_risk_of_runs_as_long_where_it_is_1_percent_or_more(echo):
-    first, *others = echo.longer.rows
-    for chance, interval, expected in (
-        (0.0, (0.0, 0.01), ("", False)),
-        (0.06, (0.0, 0.11), ("about 6 % of runs as long would run out", False)),
-        (0.17, (0.02, 0.41), ("about 17 % of runs as long would run out", True)),
-        (0.73, (0.19, 1.0), ("at least 19 % of runs as long would run out", True)),
-        (0.25, (0.0, 0.84), ("", False)),
-    ):
-        row = replace(first, chance=chance, interval=interval)
-        assert describe_risk_as_long(replace(echo.longer, rows=(row, *others))) == expected
-    assert describe_risk_as_long(replace(echo.longer, rows=())) == ("", False)
-
-
-def test_a_chance_whose_interval_tells_nothing_is_unknown(echo, capsys):
-    first = replace(echo.longer.rows[0], chance=0.25, interval=(0.0, 0.84))
-    longer = replace(echo.longer, rows=(first,))
-    shown = table_of_longer_runs(printed(replace(echo, longer=longer), capsys))[0]
-    assert shown.split() == ["as", "long", "unknown", "0", "to", "84", "%", "-", "-", "-"]
+    for row, line in zip(rows, table_of_longer_runs(lines), strict=False):
+        assert line.split()[-2:] == [f"{row.usual:,}", f"{row.needed:,}"]
+    said = echo.longer.sentence()
+    assert f"10 x as long up to {needed[1]:,} B, 100 x as long up to {needed[2]:,} B." in said
 
 
 def test_the_page_has_the_same_rows_and_draws_them(echo):
     _, chart, table = longer_section(echo.longer, echo.answer.size.region).parts
-    rows = [row.needed.region for row in echo.longer.rows[1:]]
-    assert [cells[3].text for cells in page_rows(table)[1:]] == [size(one) for one in rows]
-    (needed,) = (one for one in chart.data if one["name"] == "needed for 1 %")
-    assert (needed["x"], needed["y"]) == ([10, 100], rows)
+    needed = [row.needed for row in echo.longer.rows]
+    assert [cells[2].text for cells in page_rows(table)] == [size(one) for one in needed]
+    (drawn,) = (one for one in chart.data if one["name"] == "99 of 100")
+    assert (drawn["x"], drawn["y"]) == ([1, 10, 100], needed)
 
 
 @pytest.mark.parametrize("name", ["30d", "40x", "1000000 events"])
@@ -154,19 +127,16 @@ def test_a_horizon_is_a_row_and_says_what_to_set_where_the_heap_is_too_small(
     source = write_load("steady", STANDARD, 1, tmp_path / "steady.parquet").path
     horizon = parse_horizon(name)
     fitted = fit([source], tmp_path / "out", FitOptions(horizon=horizon, margin=0))
-    asked, shown = fitted.longer.rows[-1], fitted.kinds.shown
+    asked, shown = fitted.longer.asked, fitted.kinds.shown
     text = " ".join(" ".join(printed(fitted, capsys)).split())
     assert asked.is_asked
     if name == "30d":  # 2.6 million seconds of a recording of 20
         assert asked.needed is None
-        assert "times the recording; 100 times are as far as a forecast holds" in text
+        assert "times the recording, and 100 times are as far as it tells" in text
         return
     assert asked.times == {"40x": 40, "1000000 events": 25}[name]
-    assert asked.chance > 0.01
-    margin = float(re.search(r"For .* B: --margin (\S+) makes it so", text)[1])
-    needed = asked.needed.region
-    assert fitted.answer.size.region_with(margin - 0.1) < needed
-    assert needed <= fitted.answer.size.region_with(margin)
+    assert asked.needed > fitted.answer.size.region
+    assert f"{name} up to {asked.needed:,} B" in fitted.longer.sentence()
     assert shown.microseconds > 0
 
 
@@ -178,24 +148,24 @@ def test_a_horizon_raises_the_region_of_answer_plan_and_code(tmp_path, capsys):
     horizon = parse_horizon("40x")
     fitted = fit(sources, tmp_path / "out", FitOptions(horizon=horizon, code=True))
     assert fitted.answer.known.runs == 2
-    size, asked = fitted.answer.size, fitted.longer.rows[-1]
-    assert asked.needed.region <= size.region < asked.needed.region * 1.002
-    assert asked.chance <= 0.01 < fitted.longer.rows[0].chance + 0.01
+    size, asked = fitted.answer.size, fitted.longer.asked
+    assert asked.needed <= size.region < asked.needed * 1.002
     shorter = fit(sources, tmp_path / "as long").answer.size
     assert size == replace(shorter, margin=size.margin) and size.margin > shorter.margin
     assert load_plan(tmp_path / "out/plan.toml").region == fitted.plan_file.region
     assert fitted.answer.is_kept or fitted.plan_file.region == size.region
     told = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert f"The margin of {size.margin:g} % is enough for 40x." in told
+    assert "for a run of 40x: " in told.lower()
     assert {row.size.margin for row in fitted.references if row.size} == {size.margin}
 
 
-def test_what_grows_and_a_job_of_one_run_get_no_number_but_a_reason(tmp_path, capsys):
+def test_what_grows_is_told_at_most_with_its_growth(tmp_path, capsys):
     leak = write_load("leak_site", STANDARD, 1, tmp_path / "leak.parquet").path
     fitted = fit([leak], tmp_path / "out")
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert fitted.longer.rows == ()
-    assert "Longer runs: unknown, as the recording grows" in text
+    assert fitted.longer.is_growing
+    assert "For a run no longer than this: set the heap to" in text
+    assert "Bytes that a run needs, if it grows on as it did:" in text
 
 
 @pytest.mark.parametrize("text", ["", "x", "10", "-3d", "0x", "10 minutes", "1e3x", "3 d d"])
@@ -234,7 +204,7 @@ def two_runs(folder: Path) -> tuple[list[Path], FitOptions]:
 
 
 def capture(folder: Path) -> tuple[list[Path], FitOptions]:
-    frames = [ethernet(ipv4(60 + 40 * (i % 7))) for i in range(200)]
+    frames = [ethernet(ipv4(60 + 40 * (i % 7))) for i in range(300)]
     source = folder / "packets.pcap"
     source.write_bytes(pcap([(0.001 * i, one, len(one)) for i, one in enumerate(frames)]))
     return [source], FitOptions()
@@ -262,7 +232,7 @@ def test_the_first_six_lines_answer_for_every_kind_of_input(form, said, tmp_path
     lines = printed(fitted, capsys)
     require_a_screen([line for line in lines if "/" not in line])
     assert re.search(said, " ".join(" ".join(lines[:6]).split())), lines[:6]
-    peak = f"recorded peak is {fitted.answer.size.u_max:,} live bytes"
+    peak = f"{fitted.answer.size.u_max:,} peak + "
     assert peak in " ".join(" ".join(lines[:8]).split())
 
 
@@ -280,3 +250,28 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
     assert fitted in {row["name"] for row in content["rows"]}
     assert fitted in content["verdict"]
     assert max(map(len, whole.splitlines())) <= 80
+
+
+def test_a_start_of_a_few_events_gets_no_size(tmp_path, capsys):
+    fitted = fit([table2(tmp_path / "start.heap", events=200)], tmp_path / "out")
+    text = " ".join(" ".join(printed(fitted, capsys)).split())
+    assert "200 events are too few for a size: record 300 at least" in text
+    assert "et the heap to" not in text
+    assert "Next build" not in text
+    assert (fitted.longer.rows, fitted.answer.is_enough) == ((), False)
+
+
+def test_what_ends_at_its_peak_says_so(tmp_path):
+    loaded = load_trace(write_load("steady", STANDARD, 1, tmp_path / "steady.parquet"))
+    (columns,) = loaded.batches(("op", "object", "size"))
+    born = int(columns["object"].max()) + 1
+    burst = {"op": np.zeros(100), "object": born + np.arange(100), "size": np.full(100, 512)}
+    made = {
+        name: np.append(values, burst[name]).astype(values.dtype)
+        for name, values in columns.items()
+    }
+    source = write_trace(tmp_path / "burst.parquet", [made], TraceInfo()).path
+    fitted = fit([source], tmp_path / "out", FitOptions(effort=Effort.QUICK))
+    assert "burst ends at its peak: record on until it is given back" in fitted.warnings
+    steady = fit([loaded.trace.path], tmp_path / "level", FitOptions(effort=Effort.QUICK))
+    assert not any("ends at its peak" in one for one in steady.warnings)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forecasts of longer runs: laws of maxima, trends, and the regions of windows."""
+"""What recordings tell of longer runs: the reserve of a load, its windows, and trends."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,82 +9,65 @@ import pytest
 from loads import STANDARD, make_events, write_load
 
 from heapfit import _engine
-from heapfit.forecast.extent import ReplayedRun, find_maxima, measure_extents
-from heapfit.forecast.extremes import find_chance_interval, sample_maxima
-from heapfit.forecast.horizon import LongerRuns, Refusal, expect_longer_runs, join_runs
+from heapfit.comparison.longer import LongerRuns, tell_longer_runs
+from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind, find_kind
+from heapfit.forecast.load import USUAL, Load, find_level, find_skew
 from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation, ranks
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
-from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.profile import profile_trace
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.profile import Profile, profile_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
-LOCATION, SCALE = 1000.0, 50.0  # of Gumbel's law
+# ---- the reserve of a load
 
 
-def draw(seed: int, count: int) -> np.ndarray:
-    return LOCATION - SCALE * np.log(-np.log(np.random.default_rng(seed).random(count)))
+def test_one_recording_is_answered_by_the_law() -> None:
+    load = Load((40_000,), skew=0.2)
+    assert load.reserve() == pytest.approx(19 + 40 * 0.2)
+    assert load.reserve(10) - load.reserve() == pytest.approx(14)
+    assert load.reserve(10, USUAL) == pytest.approx(8 + 10 + 40 * 0.2)
+    assert replace(load, spread=0.0).reserve(100) == 0
 
 
-def test_a_large_sample_says_what_the_law_says():
-    sample = sample_maxima(draw(1, 1000))
-    level = LOCATION - SCALE * np.log(-np.log1p(-0.01) / 480)
-    chance = -np.expm1(-480 * np.exp((LOCATION - 1300) / SCALE))
-    assert sample.level(480, 0.01) == pytest.approx(level, rel=0.1)
-    assert sample.chance(1300, 480) == pytest.approx(chance, rel=0.3)
+def test_more_recordings_need_less_and_nothing_has_a_cliff() -> None:
+    reserves = [Load((40_000,) * count).reserve() for count in range(1, 8)]
+    assert reserves == sorted(reserves, reverse=True)
+    assert reserves[0] - reserves[3] == pytest.approx(14 * np.log10(4))
+    sizes = [Load((size,), is_job=True).reserve() for size in range(60_000, 600_000, 1_000)]
+    steps = -np.diff(sizes)
+    assert (steps >= 0).all()
+    assert steps.max() < 0.2
+    assert sizes[0] == pytest.approx(19)
+    assert sizes[-1] == pytest.approx(2)
+    assert Load((600_000,)).reserve() == pytest.approx(19)  # only a job needs less as it grows
 
 
-@pytest.mark.parametrize(("count", "windows"), [(48, 480), (48, 4800), (8, 10)])
-@pytest.mark.parametrize("chance", [0.01, 0.1])
-def test_a_small_sample_states_levels_that_hold_on_average(count, windows, chance):
-    """On average over laws with a bound and without one."""
-    random, exceeded = np.random.default_rng(1), []
-    for shape in random.uniform(-0.1, 0.5, 400):
-        values = -np.expm1(-shape * random.gumbel(size=count)) / shape
-        level = sample_maxima(values).level(windows, chance)
-        rest = max(1e-300, 1 - shape * level)
-        exceeded.append(-np.expm1(-windows * rest ** (1 / shape)))
-    assert np.mean(exceeded) == pytest.approx(chance, rel=0.5)
-    sample = sample_maxima(values)
-    assert sample.chance(level, windows) == pytest.approx(chance, rel=0.01)
-    low, high = sample.chance_interval(level, windows)
-    assert 0 <= low <= chance <= high <= 1
-
-
-def test_what_has_a_bound_needs_less_than_what_has_none():
+def test_from_eight_recordings_on_their_own_spread_decides() -> None:
     random = np.random.default_rng(1)
-    bounded, heavy = random.uniform(0, 1, 48), random.exponential(size=48)
-    levels = [
-        (sample.level(480, 0.01) - sample.mean) / sample.spread
-        for sample in map(sample_maxima, (bounded, heavy))
-    ]
-    assert 1.5 * levels[0] < levels[1]
-
-
-def test_equal_maxima_have_no_spread():
-    sample = sample_maxima([7.0] * 48)
-    assert (sample.level(480, 0.01), sample.chance(6, 10), sample.chance(7, 10)) == (7.0, 1.0, 0.0)
-
-
-def test_an_interval_of_equal_values_rests_on_their_number():
-    assert sample_maxima([7.0] * 48).interval(480, 0.01) == (7.0, 7.0)
-    rare = 0.05 ** (1 / 8)
-    assert find_chance_interval([7.0] * 8, 9) == pytest.approx((0.0, 1 - rare))
-    assert find_chance_interval([7.0] * 8, 6) == pytest.approx((rare, 1.0))
-
-
-def test_an_interval_moves_and_grows_with_its_values():
-    maxima = draw(1, 48)
-    low, high = sample_maxima(maxima).interval(480, 0.1)
-    scaled = sample_maxima(3 * maxima + 500).interval(480, 0.1)
-    assert scaled == pytest.approx((3 * low + 500, 3 * high + 500))
-    wide = sample_maxima(maxima, dependence=4).interval(480, 0.1)
-    assert wide[1] - wide[0] > 1.3 * (high - low)
-    assert low < sample_maxima(maxima).level(480, 0.1) < high
-    assert find_chance_interval(maxima, 1300) == pytest.approx(
-        find_chance_interval(3 * maxima + 500, 4400)
+    narrow, wide = (
+        Load(tuple(random.gumbel(100_000, spread, 24).astype(int))) for spread in (300, 6_000)
     )
+    assert narrow.reserve() < 1
+    assert wide.reserve() > 3
+    assert Load((100_000,) * 8).reserve(100) == 0
+
+
+def test_a_level_is_exceeded_about_as_often_as_it_says() -> None:
+    random, above = np.random.default_rng(1), []
+    for values in random.gumbel(size=(400, 30)):
+        level = find_level(values, 10, 0.1)
+        above.append(-np.expm1(-10 * np.exp(-level)))
+    assert np.mean(above) == pytest.approx(0.1, rel=0.4)
+
+
+def test_skewness_is_that_of_the_law() -> None:
+    random = np.random.default_rng(1)
+    assert find_skew(random.gumbel(size=20_000)) == pytest.approx(0.1699, abs=0.01)
+    assert find_skew(random.uniform(size=20_000)) == pytest.approx(0, abs=0.01)
+    assert find_skew([1, 2, 9]) == find_skew([7] * 48) == 0
 
 
 # ---- windows and trends
@@ -165,84 +149,76 @@ def test_values_depend_as_a_process_of_first_order_would() -> None:
     assert find_dependence([10, 20, 40, 30, 60, 50]) == pytest.approx(1 + 2 / 120 * weighted)
 
 
-# ---- regions of windows
+# ---- the bytes of longer runs
 
-TAILORED = Plan("tailored", {"alignment": 8})  # places from both ends
-BEST_FIT = Plan("best_fit", {"alignment": 8})
-
-
-def make_run(loaded: LoadedTrace, plan: Plan) -> ReplayedRun:
-    base = loaded.trace.base_alignment_for(plan.alignment)
-    return ReplayedRun(loaded.events, loaded.events_for(plan), plan, base)
+PLAN = Plan("tailored", {"alignment": 8})
 
 
-def judge(load: str, seed: int, folder: Path) -> tuple[LoadedTrace, RecordingKind]:
-    loaded = load_trace(write_load(load, STANDARD, seed, folder / f"{load}.parquet"))
-    return loaded, find_kind(loaded.trace, loaded.profile)
+def record(load: str, seed: int, folder: Path) -> tuple[Profile, RecordingKind, int]:
+    """A recording of a load, its kind, and the region that it needs."""
+    loaded = load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
+    kind = find_kind(loaded.trace, loaded.profile)
+    return loaded.profile, kind, need_of(loaded.events)
 
 
-def region_of(events: _engine.EventArray, plan: Plan) -> int:
-    region = _engine.Trial(plan.engine(), events).scan().r_safe
+def need_of(events: _engine.EventArray) -> int:
+    region = _engine.Trial(PLAN.engine(), events).scan().r_safe
     assert region is not None
     return region
 
 
-def test_maxima_over_spans_are_those_of_the_obvious_way() -> None:
-    random = np.random.default_rng(1)
-    first = random.integers(0, 37, 500)
-    last = np.minimum(first + random.integers(0, 20, 500), 36)
-    values = random.integers(1, 1000, 500)
-    found = find_maxima(first, last, values, 37)
-    for cell in range(37):
-        assert found[cell] == values[(first <= cell) & (cell <= last)].max(initial=0)
+def tell(profile: Profile, kind: RecordingKind, need: int, horizon: str = "") -> LongerRuns:
+    known = MarginBasis(Load.of([profile]), MarginKind.PLAIN)
+    asked = parse_horizon(horizon) if horizon else None
+    return tell_longer_runs(heap_size(need, known), known, kind, horizon=asked)
 
 
-@pytest.mark.parametrize("plan", [TAILORED, BEST_FIT], ids=lambda plan: plan.allocator)
-def test_the_largest_extent_is_the_region_of_the_recording(plan: Plan, tmp_path: Path) -> None:
-    loaded, _ = judge("walk", 3, tmp_path)
-    region = region_of(loaded.events, plan)
-    windows = cut_windows(loaded.profile, 48)
-    extents = measure_extents(make_run(loaded, plan), region, windows)
-    assert extents is not None
-    assert len(extents) == 48
-    assert extents.max() == region
-    assert (extents >= windows.troughs).all()
+def test_runs_ten_times_as_long_hold_in_the_bytes_that_are_told(tmp_path: Path) -> None:
+    longer = tell(*record("steady", 1, tmp_path))
+    needs = [need_of(make_events("steady", 10 * STANDARD, seed)) for seed in (21, 22, 23)]
+    assert [row.times for row in longer.rows] == [1, 10, 100]
+    told = longer.rows[1]
+    assert told.needed is not None and told.usual is not None
+    assert max(needs) <= told.needed <= 1.35 * min(needs)
+    assert told.usual < told.needed
+    assert f"10 x as long up to {told.needed:,} B" in longer.sentence()
 
 
-@pytest.mark.parametrize("plan", [TAILORED, BEST_FIT], ids=lambda plan: plan.allocator)
-def test_runs_ten_times_as_long_hold_in_the_region_forecast(plan: Plan, tmp_path: Path) -> None:
-    loaded, kind = judge("steady", 1, tmp_path)
-    region = region_of(loaded.events, plan)
-    expected = expect_longer_runs(make_run(loaded, plan), region, kind)
-    assert isinstance(expected, LongerRuns)
-    forecast = expected.forecast(10, 0.01)
-    assert not isinstance(forecast, Refusal)
-    needs = [region_of(make_events("steady", 10 * STANDARD, seed), plan) for seed in (21, 22, 23)]
-    assert max(needs) <= forecast.region <= 1.35 * min(needs)
-    assert region <= forecast.low <= forecast.region <= forecast.high
+@pytest.mark.parametrize(("horizon", "times"), [("1x", [1, 10, 100]), ("30x", [1, 10, 30, 100])])
+def test_a_horizon_is_a_row_among_the_others(horizon, times, tmp_path: Path) -> None:
+    longer = tell(*record("steady", 1, tmp_path), horizon)
+    assert [row.times for row in longer.rows] == times
+    assert longer.asked is not None and longer.asked.name == horizon
+    assert longer.beyond(0) == longer.asked.needed
+    assert longer.beyond(1 << 30) is None
 
 
-@pytest.mark.parametrize("load", ["leak_site", "leak_shared", "fill_long", "cycle_long"])
-def test_nothing_is_forecast_of_what_is_not_steady(load: str, tmp_path: Path) -> None:
-    loaded, kind = judge(load, 1, tmp_path)
-    region = region_of(loaded.events, BEST_FIT)
-    assert isinstance(expect_longer_runs(make_run(loaded, BEST_FIT), region, kind), Refusal)
+@pytest.mark.parametrize(
+    ("horizon", "why"), [("101x", "100 times"), ("200000000events", "100 times")]
+)
+def test_a_horizon_too_far_says_so_and_the_others_are_told(horizon, why, tmp_path: Path) -> None:
+    longer = tell(*record("steady", 1, tmp_path), horizon)
+    assert longer.asked is not None
+    assert why in longer.asked.reason
+    assert longer.asked.needed is None
+    assert all(row.needed for row in longer.rows if not row.is_asked)
 
 
-def test_dependent_windows_tell_less_and_a_far_horizon_is_refused() -> None:
-    walk = np.cumsum(np.random.default_rng(1).normal(0, 100, 48)).astype(np.int64) + 100_000
-    expected = LongerRuns(int(walk.max()), walk, 53.0)
-    assert expected.sample.level(5300, 0.1) > sample_maxima(walk).level(5300, 0.1)
-    assert isinstance(expected.forecast(101, 0.1), Refusal)
-    forecast = expected.forecast(100, 0.1)
-    assert not isinstance(forecast, Refusal)
-    assert forecast.region == pytest.approx(expected.sample.level(5300, 0.1), abs=8)
-    assert expected.chance(forecast.region, 100) == pytest.approx(0.1, rel=0.05)
+def test_what_grows_is_told_with_its_growth(tmp_path: Path) -> None:
+    profile, kind, need = record("leak_site", 1, tmp_path)
+    assert kind.is_growing
+    longer = tell(profile, kind, need)
+    assert longer.is_growing and "if it grows on" in longer.sentence()
+    leaked = kind.rate.slope * profile.events
+    known = MarginBasis(Load.of([profile]), MarginKind.PLAIN)
+    alone = heap_size(need, known, margin=known.load.reserve(10)).region
+    assert longer.rows[1].needed - alone == pytest.approx(9 * leaked, rel=0.05)
 
 
-def test_recordings_of_one_program_are_forecast_together() -> None:
-    maxima = np.random.default_rng(1).gumbel(100_000, 2000, 96).astype(np.int64)
-    halves = [LongerRuns(int(half.max()), half, 53.0) for half in (maxima[:48], maxima[48:])]
-    together = join_runs(halves)
-    assert (together.region, together.windows) == (int(maxima.max()), 53.0)
-    assert together.sample.spread == pytest.approx(2000 * np.log(2), rel=0.25)
+def test_few_bursts_are_held_and_said_to_be_too_few(tmp_path: Path) -> None:
+    profile, kind, need = record("steady", 1, tmp_path)
+    live = profile.live_highest.copy()
+    live[500] *= 4
+    longer = tell(replace(profile, live_highest=live), kind, need)
+    assert longer.rows == ()
+    assert "1 burst stands out" in longer.sentence()

@@ -282,7 +282,7 @@ def told(source: Path, capsys, **options) -> tuple[str, dict]:
 
 
 def test_a_recording_of_a_system_has_its_heap_as_incumbent_and_no_other_systems(tmp_path, capsys):
-    source = table2(tmp_path / "small.heap", events=60)
+    source = table2(tmp_path / "small.heap", events=400)
     source.write_text(f"# source recorder/target, Zephyr\n{source.read_text()}")
     text, found = told(source, capsys)
     assert found["now"]["heap"] == "sys_heap"
@@ -307,7 +307,7 @@ def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
 
 
 def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
-    source = table2(tmp_path / "small.heap", events=60)
+    source = table2(tmp_path / "small.heap", events=400)
     text, found = told(source, capsys)
     assert (tmp_path / "out" / "plan.toml").exists()
     assert "now" not in found

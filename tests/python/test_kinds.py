@@ -2,6 +2,7 @@
 """Kinds of recordings, as judged by eye and on synthetic loads; windows that a heap keeps."""
 
 import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated_code import HERE, PLANS, compile_objects, plan_file
-from loads import CLEAN, LEAK_SITE, write_load
+from loads import CLEAN, LEAK_SITE, make_columns, write_load
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
@@ -19,9 +20,9 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.extremes import sample_maxima
-from heapfit.forecast.filling import describe_growth
+from heapfit.forecast.filling import describe_filling, describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
+from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock
@@ -31,6 +32,9 @@ from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
 from heapfit.results.fit_page import write_report
 from heapfit.results.screen import first_screen
+from heapfit.trace.boots import find_starts, split_starts
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.operations import ALLOC, FREE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -128,6 +132,19 @@ def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     assert found.growth == ()
 
 
+def test_requests_that_grow_by_a_third_grow_and_a_batch_does_not(tmp_path: Path) -> None:
+    found = []
+    for seed, more in [(1, 0.35), (2, 0.35), (3, 0.35), (1, 0.0), (2, 0.0), (3, 0.0)]:
+        made = make_columns("steady", 40_000, seed)
+        made["size"] = (made["size"] * np.linspace(1, 1 + more, len(made["size"]))).astype(
+            np.uint64
+        )
+        found.append(kind_of(write_trace(tmp_path / "t.parquet", [made], TraceInfo())).kind)
+    assert found[:3] == [Kind.GROWING] * 3 and Kind.GROWING not in found[3:]
+    kept = {name: one[made["op"] == ALLOC] for name, one in made.items()}
+    assert kind_of(write_trace(tmp_path / "t.parquet", [kept], TraceInfo())).kind is Kind.JOB
+
+
 WRAPPED = """
 #include <stdlib.h>
 static inline __attribute__((always_inline)) char *allocated(size_t size) {
@@ -187,6 +204,22 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
     ]:
         slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
         assert f" ({rate}) " in describe_growth(slower, {}), seconds
+
+
+def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
+    kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
+    peak = kind.profile.u_max
+    told = describe_filling(replace(kind, microseconds=0), peak * 6 // 5, peak=peak, need=peak)
+    _, about, soonest, latest = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", told))
+    assert soonest < about < latest < 5 * soonest
+    inside = 0
+    for seed in range(2, 6):
+        made = make_columns("leak_site", 600_000, seed)
+        sizes = np.zeros(len(made["op"]), np.int64)
+        np.maximum.at(sizes, made["object"], made["size"].astype(np.int64))
+        live = np.cumsum(np.where(made["op"] == ALLOC, 1, -1) * sizes[made["object"]])
+        inside += soonest <= int(np.argmax(live > peak * 6 // 5)) <= latest
+    assert inside >= 3
 
 
 def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
@@ -274,7 +307,7 @@ def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
     peaks = settled[len(settled) % 48 :].reshape(48, -1).max(axis=1)
     (reserve,) = [one for one in outlook.reserves if one.times == 10]
     assert outlook.finding is Finding.STEADY
-    assert REGION - reserve.free == pytest.approx(sample_maxima(peaks).level(480, 0.1), rel=0.1)
+    assert REGION - reserve.free == pytest.approx(find_level(peaks, 480, 0.1), rel=0.1)
     assert outlook.log.clock is Clock.CALLS
 
 
@@ -336,3 +369,51 @@ def test_windows_take_at_most_160_bytes_of_code(tmp_path):
         return int(printed.splitlines()[1].split()[0])
 
     assert 0 < text("-DAPP_HEAP_WINDOWS") - text() <= MOST_TEXT
+
+
+# ---- starts inside one recording
+
+HELD = [(ALLOC, number, 8 + number) for number in range(400)]
+
+
+def starting(folder: Path, *seeds: int, forget: bool = True) -> LoadedTrace:
+    """A program that starts, holds blocks and works, once for each seed; none frees the last's."""
+    folder.mkdir(exist_ok=True)
+    columns = {name: list[int]() for name in ("op", "object", "size")}
+    for seed in seeds:
+        born = sum(op == ALLOC for op in columns["op"])
+        work = make_columns("steady", 4000, seed)
+        last = [(FREE, 0, 0)] if not forget and born else []
+        rows = [(op, number + born, size) for op, number, size in HELD] + last
+        numbers = work["object"].astype(int) + born + len(HELD)
+        rows += zip(work["op"].tolist(), numbers.tolist(), work["size"].tolist(), strict=True)
+        for name, values in zip(columns, zip(*rows, strict=True), strict=True):
+            columns[name] += values
+    kinds = {"op": np.uint8, "object": np.uint32, "size": np.uint64}
+    made = {name: np.array(values, kinds[name]) for name, values in columns.items()}
+    return load_trace(write_trace(folder / "runs.parquet", [made], TraceInfo()))
+
+
+def test_a_start_up_that_comes_again_is_another_recording(tmp_path: Path) -> None:
+    loaded = starting(tmp_path, 1, 2, 3)
+    each = len(HELD) + 4000
+    starts = find_starts(loaded)
+    assert starts == (each, 2 * each)
+    parts = split_starts(loaded.trace, starts, tmp_path)
+    for part, seed in zip(parts, (1, 2, 3), strict=True):
+        assert load_trace(part).content == starting(tmp_path / str(seed), seed).content
+        assert "starts 3 times" in part.info.notes[-1]
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2)])
+def test_what_goes_on_with_its_blocks_did_not_start_anew(seeds, tmp_path: Path) -> None:
+    assert find_starts(starting(tmp_path, *seeds, forget=False)) == ()
+
+
+def test_a_fit_takes_each_start_as_a_recording(tmp_path: Path) -> None:
+    loaded = starting(tmp_path, 1, 2)
+    fitted = fit([loaded.trace.path], tmp_path / "out", FitOptions(effort=Effort.QUICK))
+    assert [run.name for run in fitted.runs] == ["runs, start 1", "runs, start 2"]
+    assert any("starts 2 times" in one for one in fitted.warnings)
+    each = [starting(tmp_path / str(seed), seed) for seed in (1, 2)]
+    assert fitted.answer.size.u_max == max(one.profile.u_max for one in each)

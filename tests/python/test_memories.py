@@ -25,14 +25,12 @@ from heapfit.memories.changes import try_changed_programs
 from heapfit.memories.demand import demand_of, find_memories, parse_need, require_known_sites
 from heapfit.memories.joining import Joining, arena_of, join_recorded, program_of
 from heapfit.memories.joint import replay_jointly
-from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.placing import PlacingOptions, place_requests
 from heapfit.memories.search import Ground, InsideRule, Requests, plan_for
 from heapfit.memories.settings import list_sections, list_system_lines, list_zephyr
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.screen import describe_rows
 from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -381,7 +379,6 @@ def test_changed_programs_set_the_margin_that_they_need(demand):
     live = point.joint.uses[0].live_peak
     tight = try_changed_programs(ground, point, HeapSize(point.size, live, live, 0.0))
     assert tight.test.needed > 0
-    assert "it needs" in tight.sentence(0.0)
     wide = HeapSize(point.size, live, live, tight.test.needed)
     assert try_changed_programs(ground, point, wide).test.needed == 0
     assert tight.share < point.share / 2 and "B more a request" in tight.worst
@@ -418,40 +415,28 @@ def test_what_needs_nothing_is_not_what_changes_break(demand):
     memories = (Memory("dtcm", 64 << 10, (), HEAP), Memory("sram", 1 << 20, ("dma",), HEAP))
     placing = place_requests(memories, [demand], PlacingOptions(0.5))
     assert placing.changes.test.needed == 0
-    assert placing.longer.refusal.reason == "no request needs dtcm alone"
 
 
-def test_longer_runs_need_what_needs_the_memory_alone_is_forecast_to(demand):
-    ground = Ground(tuple(two(64 << 10)), (demand,))
-    alone = ground.least(InsideRule()).size
-    runs = expect_placed_runs(ground)
-    longer = runs.tabulate(800, alone + 800, parse_horizon("10x"))
-    assert longer.basis == "48 windows"
-    needed = asked, _ = [row.needed.region for row in longer.rows[1:]]  # 10x is one row
-    assert asked == longer.region_beyond(alone + 800)
-    assert longer.region_beyond(asked) is None
-    assert needed == sorted(needed) and needed[0] >= alone + 800
-    plain = [row.needed.region for row in runs.tabulate(0, alone, None).rows[1:]]
-    assert [wide - 800 for wide in needed] == plain
-    jobs = expect_placed_runs(Ground(ground.memories, (demand,) * 8)).tabulate(0, alone, None)
-    assert jobs.basis == "8 runs" and {row.needed.region for row in jobs.rows[1:]} == {alone + 8}
+def test_each_change_is_told_in_the_memory_that_is_set(demand):
+    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.5))
+    size, changes = placing.size, placing.changes
+    assert all(one.takes >= size.region for one in changes.test.results)
+    held = sum(one.takes == size.region for one in changes.test.results)
+    assert held > 0
+    assert f"{size.region:,} B" in changes.sentence(size.region)
 
 
 def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
     horizon = parse_horizon("40x")
     placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.5, horizon=horizon))
-    asked = placing.longer.rows[-1]
-    assert asked.is_asked and asked.times == 40 and asked.chance <= 0.01
-    size = placing.size
-    assert size.region >= asked.needed.region > replace(size, margin=size.margin - 0.1).region
+    asked, size = placing.longer.asked, placing.size
+    assert asked.times == 40
+    assert size.region >= asked.needed > replace(size, margin=size.margin - 0.1).region
     assert placing.plan_file.region == placing.plan.memories[0].size
     given = PlacingOptions(0.5, margin=3.0, horizon=horizon)
     kept = place_requests(two(64 << 10), [demand], given)
     assert kept.size.margin == 3.0
-    said = list(describe_rows(kept.longer, kept.size, "internal"))
-    assert said == [
-        f"For 40x set internal to {asked.needed.region:,} B: --margin {size.margin:g} makes it so."
-    ]
+    assert f"40x up to {asked.needed:,} B" in kept.longer.sentence()
 
 
 @pytest.mark.parametrize(

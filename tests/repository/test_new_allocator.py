@@ -302,10 +302,11 @@ def test_what_a_new_allocator_does_not_say_costs_it_the_largest_margin(
 ) -> None:
     code = f"""
 from heapfit.comparison.margin import MarginBasis, MarginKind, margin_for, margin_kind
+from heapfit.forecast.load import Load
 from heapfit.plan.plan import Plan
 for is_trained in (False, True):
     assert margin_kind(Plan("{NAME}"), is_trained) is MarginKind.UNKNOWN
-print(*(margin_for(MarginBasis(runs, 1 << 20, MarginKind.UNKNOWN)) for runs in (1, 4)))
+print(*(margin_for(MarginBasis(Load((1 << 20,) * runs), MarginKind.UNKNOWN)) for runs in (1, 4)))
 """
     assert run(python, "-c", code, cwd=tmp_path) == "34 34\n"
 

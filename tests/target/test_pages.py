@@ -11,6 +11,7 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,8 +20,10 @@ from harness import sources
 from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
+from heapfit.fitting.verify.firmware import Firmware
 from heapfit.importers.external_tool import run
 from heapfit.importers.source_lines import places_in
+from heapfit.importers.target_log import Emulation
 from heapfit.trace.stored import Trace
 from program import run_heapfit
 
@@ -346,3 +349,42 @@ def test_the_lines_for_a_fitted_heap_build_and_serve(folder: Path, name: str) ->
     assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
     assert 2048 not in sizes(trace)  # the recorder's stack
     assert trace.info.notes == ()
+
+
+PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7}  # planted faults of each kind
+SAYS = {"w": "written after its free", "l": "written after its free", "o": "beyond its end"}
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Firmware:
+    """The planted program on a heap that names misuse, by the lines of the page on crashes."""
+    folder = tmp_path_factory.mktemp("guarded")
+    (folder / "plan.toml").write_text(PLAN)
+    (command,) = block("docs/crashes.md", "--for malloc", "sh").splitlines()
+    heapfit(*shlex.split(command)[1:], folder=folder)
+    code = " ".join(map(str, [PAGES / "planted.c", *BOARD]))
+    makefile(folder, code, block("docs/crashes.md", "heap/*.c", "text"))
+    return Firmware("true", Emulation(folder / "app.elf", ("{kind}", "{run}"), is_heard=False))
+
+
+def misuse(firmware: Firmware, kind: str, number: int) -> str | None:
+    arguments = (kind, "{run}")
+    return replace(
+        firmware, emulation=replace(firmware.emulation, arguments=arguments)
+    ).name_misuse(number)
+
+
+def test_planted_faults_are_named_on_the_board_and_clean_programs_are_not(
+    guarded: Firmware,
+) -> None:
+    missed = []
+    for kind, number in (
+        (kind, number) for kind, count in PLANTED.items() for number in range(count)
+    ):
+        said = misuse(guarded, kind, number) or ""
+        by_whom = "asked by asks, planted.c" in said or (kind == "o" and "by plant, " in said)
+        how = SAYS.get(kind, "freed or resized again")
+        if not (by_whom and how in said and (kind == "o" or "freed by gives, planted.c" in said)):
+            missed.append((kind, number, said))
+    assert missed == []
+    assert [number for number in range(10) if misuse(guarded, "c", number) is not None] == []

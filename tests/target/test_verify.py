@@ -194,6 +194,31 @@ def test_an_image_that_spins_in_a_faults_handler_is_ended_and_told(tmp_path, ask
     assert "stays in the handler of a fault and wrote no frames" in done.stderr
 
 
+LATE = """end_hook();
+    void *late = pvPortMalloc(40);
+    vPortFree(late);
+    *(volatile char *)late = 1;
+    vPortFree(pvPortMalloc(8));
+    semihost_exit(3);
+"""
+
+
+def test_an_image_that_dies_is_run_again_over_a_heap_that_names_the_misuse(tmp_path):
+    """A write after free that the plan's heap does not show: no other plan is tried."""
+    here = shutil.copytree(EXAMPLE, tmp_path / "firmware")
+    main = here / "application/main.c"
+    text = main.read_text().replace("end_hook();\n", LATE, 1)
+    main.write_text(text.replace('#include "hooks.h"', '#include "hooks.h"\n#include <FreeRTOS.h>'))
+    build = f"make -s -C {here} root={EXAMPLE.parents[1]} HEAP={{code}} RECORD={{record}}"
+    build += f" SYSTEM=loop BUILD={tmp_path}/build"
+    result = verify(tmp_path, 40_000, "--times", "1", build=build, status=3)
+    assert (result["settled"], len(result["runs"])) == (False, 1)
+    assert result["deaths"][0].startswith("Run 1 ended with status 3")
+    told = result["misuse"]
+    assert "of 40 B, asked by end, main.c:" in told and "freed by end, main.c:" in told
+    assert "written after its free: found" in told
+
+
 def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
     (tmp_path / "verified").mkdir()
     (tmp_path / "verified/mine").write_text("")

@@ -33,7 +33,7 @@
  *   2  as 1, and every call first checks the whole heap, in linear time. What looks like a header
  *      is refused if no walk over the chunks comes by it.
  *   3  as 1, without the walk, and each block is guarded: bytes behind the caller's last one tell
- *      an overrun; a freed block is cleared and waits, so that a write to it is told before it is
+ *      an overrun; a freed block is filled and waits, so that a write to it is told before it is
  *      handed out again; what looks like a header is refused, as it has no guard. A block takes
  *      HFIT_GUARD_A_BLOCK bytes more and a region HFIT_GUARD_SIZE: a plan's pools and region are to
  *      be made for that (docs/hardening.md).
@@ -58,6 +58,13 @@
  * lets them go, so that they take no room of their own. */
 #ifndef HFIT_QUARANTINE
 #define HFIT_QUARANTINE 8
+#endif
+
+/* At safety level 3: what a freed block holds. Four of them are no address of a Cortex-M's or a
+ * RISC-V's memory as a rule, and eight are none of a 64-bit host, so that a pointer that is read
+ * from a freed block faults where it is followed; an address in the lowest memory would not. */
+#ifndef HFIT_FREED_BYTE
+#define HFIT_FREED_BYTE 0xfdu
 #endif
 
 /* Bytes of level 3: beyond each request, and at a region's start. */

@@ -7,7 +7,7 @@
  *   +---------------+---------------+---------------+------------+
  *   | caller's      | canary        | not looked at | size, coded|   a live block
  *   +---------------+---------------+---------------+------------+
- *   | 0                                             | waiting    |   one that was freed and waits
+ *   | HFIT_FREED_BYTE                               | waiting    |   one that was freed and waits
  *   +-----------------------------------------------+------------+
  *
  * `room` is the last word that the chunk has whole. A request grows by GUARD_A_BLOCK bytes, so that
@@ -94,22 +94,26 @@ static inline bool is_canary(unsigned char *bytes, uint32_t position, uint32_t c
     return true;
 }
 
-static inline bool clear_bytes(unsigned char *bytes, uint32_t position, uint32_t count,
-                               uint32_t key) {
+/* What a freed block holds. */
+static inline bool fill_bytes(unsigned char *bytes, uint32_t position, uint32_t count,
+                              uint32_t key) {
     (void)position, (void)key;
     HFIT_ON_PAYLOAD(count);
-    HFIT_CLEAR(bytes, count);
+    for (uint32_t i = 0; i < count; i++) {
+        HFIT_LOOP_OF_PAYLOAD();
+        bytes[i] = HFIT_FREED_BYTE;
+    }
     return true;
 }
 
-/* True if all bytes are 0. Those of a piece up to a block's room are whole words. */
-static inline bool are_clear(unsigned char *bytes, uint32_t position, uint32_t count,
-                             uint32_t key) {
+/* True if all bytes are so. Those of a piece up to a block's room are whole words. */
+static inline bool are_filled(unsigned char *bytes, uint32_t position, uint32_t count,
+                              uint32_t key) {
     typedef uint32_t HFIT_MAY_ALIAS word;
     const word *words = (const word *)(const void *)bytes;
     (void)position, (void)key;
     for (uint32_t i = 0; i < count / 4; i++) {
-        if (words[i] != 0) {
+        if (words[i] != HFIT_FREED_BYTE * 0x01010101u) {
             return false;
         }
     }
@@ -153,7 +157,7 @@ static inline void read_guard(guarded_block *b, uint32_t secret, size_t usable) 
 /* What the block's own bytes say of it. */
 static inline enum block_state guard_state(const guarded_block *b) {
     if (b->size == WAITING) {
-        return for_bytes(b, 0, b->room, are_clear) ? BLOCK_WAITING : BLOCK_DAMAGED;
+        return for_bytes(b, 0, b->room, are_filled) ? BLOCK_WAITING : BLOCK_DAMAGED;
     }
     return b->size < b->room && for_bytes(b, b->size, canary_end(b, b->size), is_canary)
                ? BLOCK_LIVE
@@ -170,7 +174,7 @@ static inline void seal_live(hfit_heap *inner, guarded_block *b, uint32_t size) 
 /* Makes it one that was freed: nothing is left in it of what it held. */
 static inline void seal_waiting(hfit_heap *inner, guarded_block *b) {
     b->size = WAITING;
-    (void)for_bytes(b, 0, b->room, clear_bytes);
+    (void)for_bytes(b, 0, b->room, fill_bytes);
     store_word(inner, b->tail, WAITING ^ b->key);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Safety level 3: the work of an allocator, heap_*, with canaries behind blocks, freed blocks that
- * are cleared and wait, and sizes to the byte. One text for all allocators.
+ * are filled and wait, and sizes to the byte. One text for all allocators.
  *
  *   hfit_<name>_free -> guarded_free -> canary holds? -> clear, wait -> the one that waited leaves
  *                                                                       -> heap_free
@@ -173,7 +173,7 @@ static void *move_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_block 
 }
 
 /* What need not be longer stays; a shorter one moves if that at least halves it, so that what is
- * left of it is cleared like any freed block. */
+ * left of it is filled like any freed block. */
 static void *shrink_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_block *b,
                             uint32_t bytes, size_t size) {
     hfit_heap *inner = inner_of(heap);
@@ -185,7 +185,7 @@ static void *shrink_guarded(hfit_heap *heap, const hfit_plan *plan, guarded_bloc
         }
     }
     const uint32_t kept = b->size < size ? b->size : (uint32_t)size;
-    (void)for_bytes(b, kept, b->room, clear_bytes);
+    (void)for_bytes(b, kept, b->room, fill_bytes);
     if (HFIT_IN_PIECES) {
         store_word(inner, b->tail, 0);
         (void)heap_resize(inner, plan, block, bytes);

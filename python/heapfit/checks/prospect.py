@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checked recordings say of the next one: its chance to run out, and the margin's end.
+"""What the checked recordings say of the next ones: the bytes they need, and the margin's end.
 
-    bytes that each needs --> further runs --> chance that the next needs more than the region
+    bytes that each needs --> their spread --> bytes that 9 of 10 and 99 of 100 further runs need
                           --> trend        --> recordings until the margin is eaten
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
-for a byte of its own peak. The second tells a trend, but no chance: `fit` searches every R, and one
-heap has one chance.
+for a byte of its own peak. The second tells a trend, but no bytes: `fit` searches every R, and one
+heap has one need.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from heapfit.checks.margin import peak_of_plan
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.forecast.horizon import Refusal, expect_further_runs
+from heapfit.comparison.margin import UNIT
+from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, find_level
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
@@ -40,7 +42,7 @@ class Prospect:
     runs: int  # that differ
     failed: int
     highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
-    chance: tuple[float, float] | None  # holds that of the next 9 times of 10; None: see below
+    needed: tuple[int, int] | None  # bytes in which 9 of 10 and 99 of 100 further runs run
     margin_end: MarginEnd | None  # None: too few, or no trend
 
 
@@ -49,16 +51,17 @@ def find_prospect(
 ) -> Prospect:
     """The prospect from the bytes that recordings need, in their order, of which some failed.
 
-    There is no chance where they are few, have a trend, or were not all searched.
+    There are no bytes where they are few, have a trend, or were not all searched.
     """
     runs = len(needs)
     bound = None if failed or not runs else bound_failures(0, runs)
-    further = expect_further_runs(needs)
-    if isinstance(further, Refusal):
+    if runs < OWN_RUNS:
         return Prospect(runs, failed, bound, None, None)
     end = _find_margin_end(needs, region)
-    chance = further.chance_interval(region, 1) if end is None and are_searched else None
-    return Prospect(runs, failed, bound, chance, end)
+    if end is not None or not are_searched:
+        return Prospect(runs, failed, bound, None, end)
+    usual, rare = (UNIT * ceil(find_level(needs, 1, one) / UNIT) for one in (USUAL, RARE))
+    return Prospect(runs, failed, bound, (usual, rare), None)
 
 
 def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:

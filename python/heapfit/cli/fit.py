@@ -100,7 +100,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "margin_percent": size.margin,
         "recordings": answer.known.runs,
         "is_enough": answer.is_enough,
-        "sentences": [*growth, *answer.sentences(is_growing=bool(growth))],
+        "sentences": [*growth, *answer.sentences(is_growing=bool(growth), lasts=outcome.lasts)],
         "firmer": outcome.suggestions,
     }
     source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}

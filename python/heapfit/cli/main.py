@@ -17,6 +17,7 @@ from functools import cache
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import heapfit
@@ -201,6 +202,17 @@ def _run(words: Sequence[str]) -> int:
     return _run_command(name, rest)
 
 
+def _module_of(name: str, declared: type) -> ModuleType:
+    """What runs a command; HeapfitError where this system has not what it needs."""
+    try:
+        # What the command does takes the libraries that its help does without.
+        return import_module(module_of(declared))
+    except ModuleNotFoundError as error:
+        if error.name not in ("fcntl", "termios"):
+            raise
+        raise HeapfitError(f"{name} needs Linux or WSL (docs/platforms.md)") from error
+
+
 def _run_program(words: Sequence[str]) -> int:
     """Prints what an option of the program itself asks for."""
     typed, _ = split_words("", words, _PROGRAM_OPTIONS)
@@ -233,8 +245,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
             if path.is_symlink() or path.is_file():
                 ours.require_replaceable(path)
         try:
-            # What the command does takes the libraries that its help does without.
-            import_module(module_of(declared)).run(command)
+            _module_of(name, declared).run(command)
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:

@@ -17,7 +17,6 @@ from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.heap_map import map_memories
-from heapfit.memories.longer_runs import describe_longer_runs
 from heapfit.memories.placing import (
     Placing,
     PlacingOptions,
@@ -27,9 +26,9 @@ from heapfit.plan.memories import memories_tables
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.html import write
-from heapfit.results.longer import LONGER_RUNS, describe_rows
+from heapfit.results.longer import longer_parts
 from heapfit.results.memories import CURVE, RULES, memories_page
-from heapfit.results.parts import Fields, Line, Part, Table, which_hold
+from heapfit.results.parts import Fields, Group, Line, Part, Table, hide_unless, which_hold
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _MOST_SITES = 4  # on the first screen
@@ -91,20 +90,18 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
         "region": size.region,
         "margin_percent": size.margin,
         "changes": changes.test.to_rows(),
-        "longer_runs": longer,
         "least_share_of_changes": {"change": changes.worst, "share": changes.share},
     }
     written = (("plan", command.output), ("report", command.report))
-    runs: list[Part] = [Line(f"By {longer.basis}:"), Table(LONGER_RUNS, longer.rows)]
     return [
         Fields(fields),
         Line(
             f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
             f"served, and {inside} of {shared}; "
-            f"{size.margin:g} % is the margin of another run.{lacks}"
+            f"{size.margin:g} % is the reserve for other runs and changes.{lacks}"
         ),
         *map(Line, _outlook(placing)),
-        *(runs if is_whole and longer.rows else []),
+        *hide_unless(is_whole, [Group("longer_runs", longer_parts(longer))]),
         Line(""),
         Table(RULES, placing.rules, "rules"),
         Line(""),
@@ -122,9 +119,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
 def _outlook(placing: Placing) -> list[str]:
     """What the next build and longer runs need, in sentences."""
     return [
-        placing.changes.sentence(placing.size.margin),
-        describe_longer_runs(placing.longer, placing.size.region),
-        *describe_rows(placing.longer, placing.size, placing.memories[0].name),
+        placing.changes.sentence(placing.size.region),
+        placing.longer.sentence(),
     ]
 
 

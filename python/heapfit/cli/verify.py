@@ -87,10 +87,11 @@ def _parts(result: Verification) -> list[Part]:
         "looks": result.looks,
         "distinct": last.distinct,
         "deaths": result.deaths,
+        "misuse": result.misuse,
     }
     return [
         *map(Line, [*_answer(result), *_describe_placements(last), f"plan  {result.plan}"]),
-        *map(Line, result.deaths[:1]),
+        *map(Line, result.describe_death()),
         *pairs,
         Fields(fields),
         Table(

@@ -44,7 +44,7 @@ def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
     """The case with the heap that is kept as its winner, measured as the rows are."""
     comparison, shown = case.comparison, case.shown
     one = Candidate(kept.title, kept, "the heap that is kept", False)
-    ground = Ground(comparison.u_max, comparison.base_alignment)
+    ground = Ground(comparison.rows[0].load, comparison.base_alignment)
     row = measure_candidate(one, find_events(one, shown), ground)
     others = (
         other for other in comparison.rows if not other.heap.is_ours or other.plan != kept.plan

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from heapfit.plan.plan_file import MOST_MARGIN
+
+_MOST_TOLD = 2  # changes that do not hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,7 @@ class ChangeResult:
     is_counted: bool
     holds: bool  # in the region with the margin of the plan's kind, for the changed peak
     needed: float = 0.0  # percent beyond R_safe / U_max that is enough, where it does not hold
+    takes: int | None = None  # bytes of the heap that is set, at least these; None: not replayed
 
     @property
     def needed_text(self) -> str:
@@ -59,23 +63,25 @@ class ChangeTest:
                 "is_counted": one.is_counted,
                 "holds": one.holds,
                 "needed_percent": one.needed,
+                "takes": one.takes,
             }
             for one in self.results
         ]
 
-    def sentence(self, margin: float) -> str:
-        """What was tried and what it needs, in a sentence; `margin`: percent that is set."""
-        if not self.counted:
+    def sentence(self, memory: int, set_to: Callable[[int], int] = int) -> str:
+        """Which changes hold in the heap as it is set, and what the others take of it.
+
+        `set_to`: how the heap counts its memory.
+        """
+        replayed = sorted(self.results, key=lambda one: -(one.takes or 0))
+        if not replayed:
             return "Next build: no change of the program was tried."
-        worst = (*self.broken, self.counted[0])[0]
-        others = f"{len(self.counted) - 1} other changes"
-        if worst.holds:
-            where = "it holds" if margin >= self.margin else f"{self.margin:g} % margin holds"
-            return f"Next build: {where} with {worst.name} and {others}."
-        limit = (
-            f"more than the margin of {margin:g} %"
-            if worst.needed > margin
-            else "which the margin covers"
-        )
-        held = f"{sum(one.holds for one in self.counted)} of {others} hold without it"
-        return f"Next build: with {worst.name} it needs {worst.needed_text}, {limit}; {held}."
+        broken = [one for one in replayed if (one.takes or 0) > memory]
+        count, size = len(replayed), f"{set_to(memory):,} B"
+        if not broken:
+            first = self.results[0].name
+            return f"Next build: {first} and {count - 1} other changes hold in {size}."
+        texts = [f"{one.name} takes {set_to(one.takes or 0):,} B" for one in broken[:_MOST_TOLD]]
+        more = f", and {len(broken) - _MOST_TOLD} more do" if len(broken) > _MOST_TOLD else ""
+        held = f"{count - len(broken)} of {count} changes hold in {size}"
+        return f"Next build: {held}; {', '.join(texts)}{more}."

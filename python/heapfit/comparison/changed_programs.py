@@ -23,7 +23,7 @@ from heapfit import _engine
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import Requests
-from heapfit.comparison.margin import TRACE_SPECIFIC, HeapSize, MarginBasis, heap_size
+from heapfit.comparison.margin import TRACE_SPECIFIC, UNIT, HeapSize, MarginBasis, heap_size
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.progress import Progress, ignore_progress
@@ -67,6 +67,15 @@ class ChangedPrograms:
         size = heap_size(memory, replace(known, changes=0.0))
         make_runs = partial(self._make_runs, heap=heap, size=size)
         return try_changes(self.changes, make_runs, size, self.u_max, known.limit)
+
+    def confirm(self, heap: Heap, memory: int, tested: ChangeTest) -> ChangeTest:
+        """The trials, each with what its change takes of a heap that is set to so much memory."""
+        return confirm_changes(
+            self.changes,
+            lambda change: self._make_runs(change, heap, HeapSize(memory, self.u_max, 0, 0)),
+            memory,
+            tested,
+        )
 
     def serve_in(self, heap: Heap, region: int, names: Collection[str]) -> tuple[bool, int]:
         """True if the named changes run in a region, scaled to their peaks; and events replayed."""
@@ -130,6 +139,23 @@ def try_changes(
         is_settled = margin <= tried_in.margin or margin > limit
         asked = [] if is_settled else unproven
     yield ChangeTest(tuple(results.values()), events, size.margin)
+
+
+def confirm_changes(
+    changes: Sequence[Change],
+    make_runs: Callable[[Change], ChangedRuns | None],
+    memory: int,
+    tested: ChangeTest,
+) -> ChangeTest:
+    """The trials of `try_changes`, each with what its change takes of a heap as it is set."""
+    results, events = [], 0
+    found = {one.name: one for one in tested.results}
+    for change in changes:
+        runs = make_runs(change) if change.name in found else None
+        if runs is not None:
+            results.append(replace(found[change.name], takes=runs.find_need(memory)))
+            events += runs.events
+    return replace(tested, results=tuple(results), events=events)
 
 
 def _try_change(
@@ -218,8 +244,22 @@ class ChangedRuns:
 
     def serve_in(self, size: HeapSize, margin: float) -> bool:
         """True if all run in the region of this margin for their own peak."""
-        region = self._scale(size, margin)
-        return all(one.runs_in(region) for one in self.runs)
+        return self._run_in(self._scale(size, margin))
+
+    def find_need(self, memory: int) -> int:
+        """The bytes in which all run: `memory` where that is enough; else within 1/256 of it."""
+        low, high, needs = 0, memory, [one.need for one in self.runs]
+        while not self._run_in(high):
+            if None not in needs or high >= LARGEST_REGION:
+                return int(min(LARGEST_REGION, max(one or 0 for one in needs) or LARGEST_REGION))
+            low, high = high, min(2 * high, LARGEST_REGION)
+        while low and high - low > max(memory >> 8, UNIT):
+            middle = (low + high) // (2 * UNIT) * UNIT
+            low, high = (low, middle) if self._run_in(middle) else (middle, high)
+        return high
+
+    def _run_in(self, memory: int) -> bool:
+        return all(one.runs_in(memory) for one in self.runs)
 
     def _scale(self, size: HeapSize, margin: float) -> int:
         return replace(size, peak=max(self.peak, size.u_max)).region_with(margin)

@@ -30,6 +30,7 @@ from heapfit.comparison.pareto import list_unbeaten
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.forecast.load import Load
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
@@ -128,7 +129,7 @@ def measure_portfolio(
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    ground = Ground(loaded.profile.u_max, base, bounds.packing, loaded.threads)
+    ground = Ground(Load.of([loaded.profile]), base, bounds.packing, loaded.threads)
 
     search = _ComparisonSearch(loaded, portfolio, ground, progress)
     with closing(search):
@@ -158,7 +159,7 @@ def _join_rows(
     limits = Limits.from_profile(loaded.profile)
     return Comparison(
         trace=loaded.trace.info,
-        u_max=ground.u_max,
+        u_max=ground.load.u_max,
         base_alignment=ground.base_alignment,
         rows=rows,
         not_applicable=portfolio.not_applicable,
@@ -182,7 +183,7 @@ class _ComparisonSearch:
         self._portfolio = portfolio
         self._ground = ground
         self._progress = progress
-        self._pruning = Pruning(ground.u_max)
+        self._pruning = Pruning(ground.load)
         self._ahead: Ahead[tuple[str, Precision], Row] = Ahead(loaded.threads)
         self._is_closed = False
 
@@ -220,7 +221,7 @@ class _ComparisonSearch:
 
     def reopen(self, precision: Precision) -> None:
         """Tries pruned candidates again that may win now that the best turned out to need more."""
-        self._pruning = Pruning(self._ground.u_max)
+        self._pruning = Pruning(self._ground.load)
         for i, row in self.found.items():
             self._pruning.note(self._portfolio.candidates[i], row.r_safe)
         for i, row in self.found.items():

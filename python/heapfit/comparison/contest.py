@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.margin import MarginBasis, heap_size, largest_r_safe, margin_kind
+from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 
@@ -24,7 +25,7 @@ from heapfit.trace.loaded import LoadedTrace
 class Pruning:
     """The least regions so far with margin, by whether blocks were counted on the trace."""
 
-    u_max: int
+    load: Load  # of the trace
     _least: dict[bool, int] = field(default_factory=dict)
     _plain: int | None = None  # R_safe, without a margin, of the best that may be chosen
 
@@ -50,9 +51,7 @@ class Pruning:
         return min(limits, default=None)
 
     def _basis(self, candidate: Candidate) -> MarginBasis:
-        return MarginBasis(
-            1, self.u_max, margin_kind(candidate.plan, candidate.trained_on_this_trace)
-        )
+        return MarginBasis(self.load, margin_kind(candidate.plan, candidate.trained_on_this_trace))
 
 
 def _is_cut(candidate: Candidate) -> bool:

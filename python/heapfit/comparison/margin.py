@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to set a heap to: the region that its recordings need, for a peak, and a margin.
+"""What to set a heap to: the region that its recordings need, for a peak, and one reserve.
 
-A recording is not the future. Beyond the growth of its load, another run of the same program needs
-somewhat more, since its requests come in another order; how much was measured (docs/margin.md, by
-bench/second_runs.py) and depends on how many runs are known, how large the heap is, and whether
-the plan learned from them.
+A recording is not the future. The reserve answers at once for another run as long, for longer ones
+where a length is asked for, and for changes of the program: by the load (forecast/load.py), by how
+the allocator keeps its free blocks, and by trials of changed programs (docs/margin.md).
 """
 
 from __future__ import annotations
@@ -16,6 +15,9 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Final
 
+import numpy as np
+
+from heapfit.forecast.load import RARE, Load
 from heapfit.plan.allocators import find_allocators, scalars_of
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import MOST_MARGIN
@@ -46,12 +48,21 @@ _KIND_BY_LISTS: Final = {  # hfit_free_lists (hfit/descriptor.h)
 
 @dataclass(frozen=True, slots=True)
 class MarginBasis:
-    """What a margin depends on: recordings, their peak, the kind of plan, and its own changes."""
+    """What a margin depends on: the recorded load, the kind of plan, and its own changes."""
 
-    runs: int  # recordings that the plan was chosen by
-    u_max: int  # most live bytes of any of them
+    load: Load
     kind: MarginKind  # of the plan
     changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
+
+    @property
+    def runs(self) -> int:
+        """Recordings that the plan was chosen by."""
+        return self.load.runs
+
+    @property
+    def u_max(self) -> int:
+        """The most live bytes of any of them."""
+        return self.load.u_max
 
     @property
     def limit(self) -> float:
@@ -65,15 +76,15 @@ class MarginBasis:
         return self.changes > self.limit
 
 
-_KINDS: Final = (MarginKind.PLAIN, MarginKind.PLACED, MarginKind.BY_ADDRESS, MarginKind.LISTED)
-# Below so many bytes live at the peak, for each of these kinds: percent for one, two, three, and
-# four or more recordings. Where each comes from, and how far beyond it others went: docs/margin.md.
-_TABLE: Final[tuple[tuple[float, tuple[tuple[float, ...], ...]], ...]] = (
-    (SMALL_PEAK, ((19, 18, 18, 12), (19, 18, 18, 12), (19, 18, 18, 12), (23, 22, 22, 21))),
-    (128 * 1024, ((2, 2, 2, 2), (5, 3, 3, 3), (5, 3, 3, 3), (51, 51, 51, 51))),
-    (512 * 1024, ((2, 2, 2, 2), (3.5, 2, 2, 2), (4, 2, 2, 2), (51, 51, 51, 51))),
-    (math.inf, ((2, 2, 2, 2), (2, 2, 2, 2), (4, 2, 2, 2), (34, 34, 34, 34))),
-)
+# Percent that a heap needs in any run, by how it keeps large holes: where order is left to chance,
+# runs differ more (docs/margin.md, by bench/second_runs.py).
+_FLOORS: Final = {
+    MarginKind.PLAIN: ((0.0,), (2.0,)),
+    MarginKind.PLACED: ((0.0,), (2.0,)),
+    MarginKind.BY_ADDRESS: ((0.0,), (4.0,)),
+    MarginKind.LISTED: ((16.0, 17.0, 19.0, 20.0), (23.0, 51.0, 51.0, 34.0)),  # at 2^16 bytes live
+}
+_FLOORS[MarginKind.UNKNOWN] = _FLOORS[MarginKind.LISTED]
 
 
 def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
@@ -96,18 +107,17 @@ def adapt_basis(known: MarginBasis, plan: Plan, changes: float = 0.0) -> MarginB
     return replace(known, kind=margin_kind(plan, False), changes=changes)
 
 
-def margin_for(known: MarginBasis) -> float:
+def margin_for(known: MarginBasis, times: float = 1.0, chance: float = RARE) -> float:
     """Percent that another run, or a changed program, may need beyond the growth of its load.
 
-    >>> margin_for(MarginBasis(1, 87_384, MarginKind.PLACED, changes=8.11))
-    8.2
+    A run `times` as long as the recordings needs more with this chance, on average over loads.
+
+    >>> margin_for(MarginBasis(Load((87_384,)), MarginKind.PLACED, changes=18.11))
+    19.0
     """
-    columns = next(columns for below, columns in _TABLE if known.u_max < below)
-    by_kind = dict(zip(_KINDS, columns, strict=True))
-    by_runs: tuple[float, ...] = by_kind.get(known.kind) or tuple(map(max, *columns))
-    return max(
-        by_runs[min(known.runs, len(by_runs)) - 1], math.ceil(round(10 * known.changes, 6)) / 10
-    )
+    floor = np.interp(math.log2(max(known.u_max, 1)), *_FLOORS[known.kind])
+    percent = max(float(floor), known.changes, known.load.reserve(times, chance))
+    return math.ceil(round(10 * percent, 6)) / 10
 
 
 def enough_recordings(u_max: int) -> int:
@@ -117,7 +127,7 @@ def enough_recordings(u_max: int) -> int:
 
 def is_enough(known: MarginBasis) -> bool:
     """True if so many recordings suffice for a heap of this size."""
-    return known.runs >= enough_recordings(known.u_max)
+    return known.runs >= enough_recordings(known.u_max) and not known.load.is_start
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +179,9 @@ def largest_r_safe(
 ) -> int:
     """The largest R_safe whose `heap_size` has at most such a region; a multiple of 8.
 
-    >>> known = MarginBasis(1, 87_384, MarginKind.PLAIN)
-    >>> largest_r_safe(92_104, known), heap_size(90_304, known)
-    (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=2))
+    >>> known = MarginBasis(Load((87_384,)), MarginKind.PLAIN)
+    >>> largest_r_safe(107_456, known), heap_size(90_304, known)
+    (90296, HeapSize(r_safe=90304, u_max=87384, peak=87384, margin=19.0))
     """
     return UNIT * bisect_left(
         range(1, region // UNIT + 1),

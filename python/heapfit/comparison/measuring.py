@@ -10,6 +10,7 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.incumbents.needs import grow_headers, search
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
+from heapfit.forecast.load import Load
 from heapfit.plan.allocators import splits_blocks
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -19,7 +20,7 @@ from heapfit.trace.loaded import LoadedTrace
 class Ground:
     """What all plans measured on a trace have in common."""
 
-    u_max: int  # most live bytes of the trace
+    load: Load  # of the trace
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     packing: int = 0  # bytes of an offline packing that replays may beat
     threads: int = 0  # that try regions of a plan at once; 0: one for each core
@@ -71,7 +72,7 @@ def measure_candidate(
     region = found.r_safe if found.r_safe is not None else found.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
     return replace(
-        make_row(candidate, ground.u_max),
+        make_row(candidate, ground.load),
         r_min=need.r_min,
         r_safe=need.r_safe,
         step=found.step if found.searched else 0,
@@ -82,7 +83,7 @@ def measure_candidate(
     )
 
 
-def make_row(candidate: Candidate, u_max: int) -> Row:
+def make_row(candidate: Candidate, load: Load) -> Row:
     """The row of a candidate before anything is known of its regions."""
     return Row(
         name=candidate.name,
@@ -92,7 +93,7 @@ def make_row(candidate: Candidate, u_max: int) -> Row:
         r_min=None,
         r_safe=None,
         step=0,
-        u_max=u_max,
+        load=load,
         trained_on_this_trace=candidate.trained_on_this_trace,
         replay=None,
         is_searched_further=candidate.is_searched_further,
@@ -104,7 +105,7 @@ def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, 
     """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
     tried = _engine.Trial(candidate.plan.engine(), events, ground.base_alignment).run(limit)
     return replace(
-        make_row(candidate, ground.u_max),
+        make_row(candidate, ground.load),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
     )

@@ -14,6 +14,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import LARGEST_REGION, Plan
@@ -37,7 +38,7 @@ class Row:
     r_min: int | None  # smallest region that succeeds
     r_safe: int | None  # smallest that succeeds above all that failed
     step: int  # between scanned regions; 0 where R follows from the plan or from one run
-    u_max: int  # most live bytes of the trace
+    load: Load  # of the trace, or of all
     trained_on_this_trace: bool
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
     # Its series is empty, but of rows that went through with_series.
@@ -48,7 +49,6 @@ class Row:
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
-    runs: int = 1  # traces
     needs: tuple[int | None, ...] = ()  # R_safe on each of several
     unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
     unseen_r_safe: int | None = None  # the largest of these
@@ -86,11 +86,21 @@ class Row:
         return None if self.r_safe is None else heap_size(self.r_safe, self.known)
 
     @property
+    def runs(self) -> int:
+        """How many traces it was measured on."""
+        return self.load.runs
+
+    @property
+    def u_max(self) -> int:
+        """The most live bytes of any of them."""
+        return self.load.u_max
+
+    @property
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
         kind = margin_kind(self.plan, self.trained_on_this_trace)
         needed = 0.0 if self.changes is None else self.changes.needed
-        return MarginBasis(self.runs, self.u_max, kind, needed)
+        return MarginBasis(self.load, kind, needed)
 
     @property
     def needed(self) -> int | None:

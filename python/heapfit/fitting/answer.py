@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
+from heapfit.forecast.load import FEWEST_EVENTS
 from heapfit.plan.quantities import format_count, format_share
 
 
@@ -28,11 +29,22 @@ class Answer:
         """True if the recordings suffice for an answer."""
         return is_enough(self.known)
 
-    def sentences(self, *, is_growing: bool = False, is_brief: bool = False) -> Iterator[str]:
+    def sentences(
+        self, *, is_growing: bool = False, is_brief: bool = False, lasts: str = ""
+    ) -> Iterator[str]:
         """Sentences for the user: the answer, and what limits it; briefly for the first screen.
 
-        `is_growing`: no number of recordings makes it the size for longer runs.
+        `is_growing`: no number of recordings makes it the size for longer runs; `lasts`: the
+        horizon that it is set for.
         """
+        load = self.known.load
+        if load.is_start:
+            yield (
+                f"{format_count(load.events, 'event')} are too few for a size: record "
+                f"{FEWEST_EVENTS} at least, of the program at its work. These need "
+                f"{self.heap.set_to(self.size.r_safe):,} B of {self.heap.title}."
+            )
+            return
         runs = format_count(self.known.runs, "recording")
         setting = self._set_briefly() if is_brief else self._set_by_parts()
         are_few = not self.is_enough and not is_growing
@@ -44,8 +56,8 @@ class Answer:
                 f"{f'a peak below {low}' if is_brief else peak}: record {ENOUGH_OF_SMALL} and fit "
                 "them together."
             )
-        if is_growing:
-            yield f"For a run no longer than this: {setting}."
+        if is_growing or lasts:
+            yield f"For a run {f'of {lasts}' if lasts else 'no longer than this'}: {setting}."
         elif are_few and not (is_brief and self.is_kept and not self.is_known):
             yield f"Until then, {setting}."
         else:
@@ -56,13 +68,15 @@ class Answer:
                 "nothing: smaller heaps are relatively more fragmented."
             )
 
-    def describe_peak(self) -> Iterator[str]:
-        """The peak that the answer is for."""
-        size = self.size
+    def describe_parts(self) -> Iterator[str]:
+        """The parts that add up to the answer; none where no size is set."""
+        if self.known.load.is_start:
+            return
+        size, needed = self.size, self.size.region_with(0)
         yield (
-            f"It is for a peak of {size.peak:,} live bytes; the recorded peak is {size.u_max:,}."
-            if size.peak > size.u_max
-            else f"The recorded peak is {size.u_max:,} live bytes."
+            f"{size.peak:,} {'expected ' if size.peak > size.u_max else ''}peak + "
+            f"{needed - size.peak:,} allocator + {size.region - needed:,} reserve "
+            f"({size.margin:g} %: other runs, changes)."
         )
         if self._is_peak_low:
             yield f"Your --peak of {self.asked_peak:,} B is below it and changes nothing."
@@ -93,7 +107,7 @@ class Answer:
         needed = size.region_with(0)
         parts = (
             f"{peak}, {needed - size.peak:,} for the allocator, "
-            f"{size.region - needed:,} of margin ({size.margin:g} %)"
+            f"{size.region - needed:,} of reserve ({size.margin:g} %)"
         )
         if self.is_kept and not self.is_known:
             return f"no new heap is worth it: {heap.title} at {size.region:,} bytes does: {parts}"

@@ -220,7 +220,7 @@ def _prefer(
         return table.row(least.name)
     sizes = {row.name: size_row(row, options) for row in table.rows}
     measured = replace(table, measures=with_measures(comparison, shown).measures)
-    known = MarginBasis(winner.runs, table.u_max, MarginKind.PLAIN)
+    known = MarginBasis(winner.load, MarginKind.PLAIN)
     rivals = list_rival_offers(systems, known, shown, options)
     offers, prefer = list_offers(measured, sizes, options.pools), options.prefer or Preference.RAM
     return table.row(pick_offer(offers, prefer, rivals).name)

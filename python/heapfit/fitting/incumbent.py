@@ -13,7 +13,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
-from heapfit.comparison.incumbents.needs import Needs, measure_with_notes
+from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure_with_notes
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
@@ -102,18 +102,26 @@ def size_incumbent(
     known: MarginBasis,
     options: FitOptions,
     progress: Progress = ignore_progress,
-) -> tuple[HeapSize, MarginBasis, ChangeTest | None]:
-    """The size of a heap, tried on changes of the programs `searched`, if there are any.
+    *,
+    is_tried: bool = True,
+) -> tuple[Needs, HeapSize, MarginBasis, ChangeTest | None]:
+    """The size of a heap, tried on changes of the programs `searched`, if that is asked for.
 
     Some memory serves all recordings. `known` may be that of another heap for the same ones; then
-    what the size's margin rests on, and the trials.
+    what the size's margin rests on, and the trials. First the needs, measured again where a heap of
+    this size has longer headers.
     """
     known, most, changes = adapt_basis(known, needs.heap.plan), needs.most or 0, None
-    if searched:
+    size = compute_size(most, known, options)
+    grown = grow_headers(needs.heap, [size.region])
+    if grown != needs.heap:
+        again = measure_incumbent(grown, searched, progress, has_permanent=bool(needs.permanent))
+        return size_incumbent(again, searched, known, options, progress, is_tried=is_tried)
+    if is_tried:
         programs = ChangedPrograms.from_recordings(searched, progress)
         changes = programs.test(needs.heap, most, known)
         known = replace(known, changes=changes.needed)
-    return compute_size(most, known, options), known, changes
+    return needs, compute_size(most, known, options), known, changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +136,14 @@ class Judge:
 
     def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
         """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
-        choice, heap = self.choice, needs.heap
-        names = [one.name for one in self.recordings]
-        columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
-        tried_on = self.searched if is_tried else ()
-        known, size, changes = choice.answer.known, None, None
+        choice, size, changes = self.choice, None, None
         if needs.most is not None:
-            size, _, changes = size_incumbent(needs, tried_on, known, self.options, self.progress)
+            known = choice.answer.known
+            needs, size, _, changes = size_incumbent(
+                needs, self.searched, known, self.options, self.progress, is_tried=is_tried
+            )
+        heap, names = needs.heap, [one.name for one in self.recordings]
+        columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
         row, fitted = choice.winner, choice.answer.size
         costs = (
             cost_heap(heap.name, heap, choice.shown, size),

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
+from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
+from heapfit.comparison.longer import LongerRuns
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
@@ -29,7 +31,6 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
 from heapfit.fitting.workload import Request
-from heapfit.forecast.horizon import LongerRunTable
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
@@ -75,7 +76,8 @@ class Fit:
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
     holdout: HoldoutResult
     kinds: FitKinds  # of the recordings
-    longer: LongerRunTable
+    longer: LongerRuns
+    changes: ChangeTest | None  # the heap that is set, tried on changed programs; None: not tried
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
@@ -83,11 +85,19 @@ class Fit:
     designs: Comparison | None = None  # of several recordings: every candidate on all of them
 
     @property
-    def changes(self) -> ChangeTest | None:
-        """The heap that is set, tried on changed programs; None: not tried."""
-        if not self.answer.is_kept or self.today is None:
-            return self.winner.changes
-        return self.today.changes
+    def lasts(self) -> str:
+        """The horizon that the size is set for; "": none was asked for, or it needs more."""
+        asked, setting = self.longer.asked, self.answer.heap.set_to(self.answer.size.region)
+        is_held = asked is not None and asked.needed is not None and asked.needed <= setting
+        return asked.name if asked is not None and is_held else ""
+
+    @property
+    def next_build(self) -> str:
+        """Which changes of the program hold in the heap as it is set, in words; "": not tried."""
+        heap, region = self.answer.heap, self.answer.size.region
+        if self.changes is None or self.answer.known.load.is_start:
+            return ""
+        return self.changes.sentence(region, heap.set_to)
 
     @property
     def saving(self) -> list[str]:
@@ -131,6 +141,7 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
     references, referred = measure_reference_heaps(selection, referring)
     holdout = check_holdout(choice, workload.recordings, searched, stages.part("hold"))
     kinds, longer = forecast_selection(selection)
+    changes = _confirm_changes(selection)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     runs = _list_runs(selection)
@@ -149,27 +160,39 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         plan_file=_plan_to_write(selection),
         verdict=choice.verdict,
         suggestions=suggestions,
-        warnings=_list_warnings(selection),
+        warnings=_list_warnings(selection, kinds),
         paths=FitPaths.in_folder(place.folder, stored, has_code=has_code, has_page=has_page),
         options=options,
         references=references,
         holdout=holdout,
         kinds=kinds,
         longer=longer,
+        changes=changes,
         today=selection.today,
         excerpt=selection.excerpt,
         designs=choice.designs,
-        work=_sum_work(selection, suggested + referred, holdout.events + longer.events),
+        work=_sum_work(selection, changes, suggested + referred, holdout.events),
     )
 
 
-def _sum_work(selection: Selection, beside: int, judged: int) -> Work:
+def _confirm_changes(selection: Selection) -> ChangeTest | None:
+    """The trials of the heap that is set, each change replayed in it as it is set."""
+    choice, today = selection.choice, selection.today
+    answer = choice.answer
+    tested = today.changes if answer.is_kept and today is not None else choice.winner.changes
+    if tested is None:
+        return None
+    programs = ChangedPrograms.from_recordings(selection.searched)
+    return programs.confirm(answer.heap, answer.size.region, tested)
+
+
+def _sum_work(selection: Selection, changes: ChangeTest | None, beside: int, judged: int) -> Work:
     """The work of selection and assessment, of which these events were replayed."""
     excerpt, today = selection.excerpt, selection.today
     return selection.choice.comparison.work + Work(
         beside=beside + selection.baselines.events,
         judged=judged + (0 if excerpt is None else excerpt.replayed),
-        changed=0 if today is None or today.changes is None else today.changes.events,
+        changed=sum(one.events for one in (today and today.changes, changes) if one),
     )
 
 
@@ -187,11 +210,17 @@ def _list_runs(selection: Selection) -> tuple[Run, ...]:
     )
 
 
-def _list_warnings(selection: Selection) -> tuple[str, ...]:
+def _list_warnings(selection: Selection, kinds: FitKinds) -> tuple[str, ...]:
     choice = selection.choice
+    named = zip(selection.workload.names, kinds.each, strict=True)
+    cut = [
+        f"{name} ends at its peak: record on until it is given back"
+        for name, one in named
+        if one.ends_at_peak
+    ]
     is_written = selection.writes_code
     pools = pools_warning(choice.winner, choice.comparison) if is_written else None
-    warnings = [*selection.workload.warnings(), *([pools] if pools else [])]
+    warnings = [*cut, *selection.workload.warnings(), *([pools] if pools else [])]
     incumbent = selection.baselines.incumbent
     warnings += [] if incumbent is None else incumbent.notes
     return tuple(dict.fromkeys(warnings))

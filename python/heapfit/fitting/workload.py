@@ -20,6 +20,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import pointer_size_warning
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
+from heapfit.trace.boots import find_starts, split_starts
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
@@ -130,10 +131,24 @@ def read_workload(sources: Sequence[Path], request: Request) -> Workload:
     traces = [leave_out_oversized(trace, place.staging) for trace in traces]
     reading = request.stages.part("read", steps=2 * len(sources))
     recordings = (
-        Recording(name, source, trace, _read(trace, request, _name_steps(name, reading)))
+        recording
         for name, source, trace in zip(names, sources, traces, strict=True)
+        for recording in _read_starts(name, source, trace, request, _name_steps(name, reading))
     )
     return Workload(*_drop_repeats(recordings))
+
+
+def _read_starts(
+    name: str, source: Path, trace: Trace, request: Request, progress: Progress
+) -> Iterator[Recording]:
+    """A recording, or one of each start of its program, where it started several times."""
+    read = _read(trace, request, progress)
+    starts = find_starts(read) if isinstance(read, LoadedTrace) else ()
+    if not starts:
+        yield Recording(name, source, trace, read)
+        return
+    for number, part in enumerate(split_starts(trace, starts, request.place.staging), 1):
+        yield Recording(f"{name}, start {number}", source, part, _read(part, request, progress))
 
 
 def _name_steps(name: str, progress: Progress) -> Progress:

@@ -23,6 +23,7 @@ from heapfit.forecast.growth import (
     find_joint_trend,
     follow_groups,
     grows,
+    sizes_grow,
     trend_of_growth,
 )
 from heapfit.forecast.period import find_period
@@ -36,9 +37,11 @@ WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
+_BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
 _FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
+_STILL = 0.9  # of the peak, that is live at the end of what ends at its peak
 _JOINED = 3  # windows of which medians are looked at, to tell swings from phases
 _FEWEST_RETURNS = 4  # crossings of these; fewer are phases that come once
 
@@ -73,6 +76,13 @@ class RecordingKind:
         return self.trend.scale(1 / self.windows.events)
 
     @property
+    def ends_at_peak(self) -> bool:
+        """True if a level load is highest at its end, where no one sees how far it goes on."""
+        profile, is_level = self.profile, self.kind in (Kind.SERVICE, Kind.CYCLE)
+        is_last = is_level and profile.u_max_event >= int(self.windows.starts[-1])
+        return is_last and float(profile.live_highest[-1]) >= _STILL * profile.u_max
+
+    @property
     def is_growing(self) -> bool:
         """True if no size of the heap lasts."""
         return self.kind is Kind.GROWING
@@ -80,46 +90,44 @@ class RecordingKind:
 
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
-    windows = cut_windows(profile, WINDOWS)
-    if len(windows) < WINDOWS or windows.events < FEWEST_EVENTS:
-        events = format_count(profile.events, "event")
-        reason = f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+    windows, (kind, reason) = cut_windows(profile, WINDOWS), judge(profile)
+    if kind is Kind.TOO_SHORT and not tells_windows(windows):
         trend = find_trend(windows.troughs)
-        return RecordingKind(Kind.TOO_SHORT, reason, windows, trend, (), None, 0.0, (), profile)
-    series, sites, microseconds = follow_groups(trace, windows)
+        return RecordingKind(kind, reason, windows, trend, (), None, 0.0, (), profile)
+    series, sites, microseconds, sizes = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    holds = _share_of_end(profile) <= _LONGEST_END and not _is_batch(profile)
+    if not is_growing and sizes_grow(sizes, windows) and holds:
+        is_growing, total = True, trend_of_growth(windows.peaks)
+        kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
-    period = find_period(profile)
-    kind, reason = _judge(profile, windows, growth, is_growing=is_growing, period=period)
+    if growth and holds:
+        kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     return RecordingKind(
         kind,
         reason,
         windows,
         find_joint_trend(series, growth) if growth and not is_growing else total,
         growth,
-        period if kind is Kind.CYCLE else None,
+        find_period(profile) if kind is Kind.CYCLE else None,
         microseconds,
         sites,
         profile,
     )
 
 
-def _judge(
-    profile: Profile,
-    windows: Windows,
-    growth: tuple[BlockGroup, ...],
-    *,
-    is_growing: bool,
-    period: int | None,
-) -> tuple[Kind, str]:
-    """The kind and what shows it; `is_growing`: the total of live bytes is."""
-    # The share in which the program frees what it held; 0: it holds it.
-    ending = 1 - find_shutdown(profile) / profile.events
-    if growth and ending <= _LONGEST_END:
-        return Kind.GROWING, "blocks born after the start-up gather and are held to the end"
-    if is_growing:
+def judge(profile: Profile) -> tuple[Kind, str]:
+    """The kind by live bytes alone and what shows it, without a read of the recording."""
+    windows = cut_windows(profile, WINDOWS)
+    if not tells_windows(windows):
+        events = format_count(profile.events, "event")
+        return Kind.TOO_SHORT, f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+    period, ending = find_period(profile), _share_of_end(profile)
+    if grows(windows.troughs):
+        batch = Kind.JOB, "it is a batch, which keeps what it asks for"
         rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
-        return (Kind.JOB, "what it gathers is freed at its end") if ending else rises
+        stays = batch if _is_batch(profile) else rises
+        return (Kind.JOB, "what it gathers is freed at its end") if ending else stays
     if period is not None and period > windows.events:
         return Kind.CYCLE, f"live bytes come again every {period:,} events"
     if ending > _LONGEST_END:
@@ -127,6 +135,21 @@ def _judge(
     if _needs_most_at_start(profile, windows):
         return Kind.JOB, "its start needs the most"
     return _judge_level(windows)
+
+
+def tells_windows(windows: Windows) -> bool:
+    """True if a recording is long enough for its windows to say something."""
+    return len(windows) == WINDOWS and windows.events >= FEWEST_EVENTS
+
+
+def _is_batch(profile: Profile) -> bool:
+    """True if a program frees next to nothing of what it asks for."""
+    return profile.never_freed >= _BATCH * int(profile.allocations.sum())
+
+
+def _share_of_end(profile: Profile) -> float:
+    """The share of events in which the program frees what it held; 0: it holds it."""
+    return 1 - find_shutdown(profile) / profile.events
 
 
 def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:

@@ -42,8 +42,11 @@ from heapfit.generate.texts import (
     readme_text,
 )
 from heapfit.generate.worst_calls import call_bounds
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, save_plan
 from heapfit.plan.targets import Language, Platform, find_target
+
+_GUARD_REGION = 2048  # bytes: the places of freed blocks that wait, and more
 
 __all__ = ["GenerateOptions", "generate", "write_heap_sources", "write_recorder"]
 
@@ -74,6 +77,8 @@ def generate(
     require_whole_blocks(plan_file)
     if options.region is not None:  # nothing was tried for it
         plan_file = replace(plan_file, region=options.region, margin=None)
+    if Platform.GUARD in options.platforms:
+        plan_file = _plan_guarded(plan_file, options)
     platforms = [find_target(Platform, name) for name in dict.fromkeys(options.platforms)]
     design = design_from_plan_file(
         plan_file,
@@ -96,6 +101,13 @@ def generate(
         if options.inspect is not None:
             options.inspect(staging)
     return list_files(folder)
+
+
+def _plan_guarded(plan_file: PlanFile, options: GenerateOptions) -> PlanFile:
+    """The heap that names misuse: TLSF, whatever the plan, with room for what is beside blocks."""
+    region = options.region or 8 * ((plan_file.region or 0) * 3 // 16) + _GUARD_REGION
+    plan = Plan("tlsf", {"alignment": plan_file.plan.alignment})
+    return replace(plan_file, plan=plan, region=region, margin=None)
 
 
 def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:

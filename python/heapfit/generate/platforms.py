@@ -94,6 +94,7 @@ FORMS = {
     ),
     Platform.GDB: PlatformForm("GDB", {"heap_gdb.py": "gdb/heap_gdb.py.j2"}),
     Platform.ONE_FILE: PlatformForm("One file", {}, is_one_file=True),
+    Platform.GUARD: PlatformForm("The guard", {}, is_one_file=True, counts=True),
 }
 
 

@@ -20,6 +20,7 @@ from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
+from heapfit.plan.targets import Platform
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
@@ -103,6 +104,16 @@ class HeapDesign:
     def is_pools_alone(self) -> bool:
         """True if pools serve all that is served: no heap is behind them."""
         return self.plan.blocks > 0 and self.plan.shared is None
+
+    @property
+    def is_guarded(self) -> bool:
+        """True if it is built to name the block of a misuse, who asked for it and who freed it."""
+        return Platform.GUARD in self.options.platforms
+
+    @property
+    def tells_calls(self) -> bool:
+        """True if what each call got and gave up is passed on."""
+        return self.options.records or self.is_guarded
 
     @property
     def window_unit(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.changed_programs import ChangedRuns, try_changes
+from heapfit.comparison.changed_programs import ChangedRuns, confirm_changes, try_changes
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import HeapSize
 from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of, live_after
@@ -37,16 +37,21 @@ class PlacedChanges:
     share: float  # of requests
     worst: str  # the change that it is of; "": none was tried
 
-    def sentence(self, margin: float) -> str:
-        """What was tried, what it needs, and what becomes of the share."""
+    def sentence(self, memory: int) -> str:
+        """What was tried, what it needs of the memory set, and what becomes of the share."""
         if not self.worst:
-            return self.test.sentence(margin)
+            return self.test.sentence(memory)
         least = f"{100 * self.share:.0f} %"
-        return f"{self.test.sentence(margin)} The least share inside is {least}: {self.worst}."
+        return f"{self.test.sentence(memory)} The least share inside is {least}: {self.worst}."
 
 
-def try_changed_programs(ground: Ground, point: Point, size: HeapSize) -> PlacedChanges:
-    """Replays the changes of the recording with the most live bytes that the rule sends inside."""
+def try_changed_programs(
+    ground: Ground, point: Point, size: HeapSize, tested: ChangeTest | None = None
+) -> PlacedChanges:
+    """Replays the changes of the recording with the most live bytes that the rule sends inside.
+
+    With `tested`, what was tried: each in the region of `size` as it is set.
+    """
     before = [_columns_of(one) for one in ground.demands]
     bits = ground.memories[0].bits
     base = max(_peak_of(one, _needs_inside(one, bits)) for one in before)
@@ -64,7 +69,10 @@ def try_changed_programs(ground: Ground, point: Point, size: HeapSize) -> Placed
         return ChangedRuns([_PlacedRun(trial, *one) for one in joined], scaled)
 
     changes = change_sizes(_heaviest_inside(before, point, bits))
-    *_, test = try_changes(changes, make_runs, size, size.u_max)
+    if tested is None:
+        *_, test = try_changes(changes, make_runs, size, size.u_max)
+    else:
+        test = confirm_changes(changes, make_runs, size.region, tested)
     counted = [(shares.get(one.name, 1.0), one.name) for one in test.counted]
     return PlacedChanges(test, *min(counted, default=(1.0, "")))
 

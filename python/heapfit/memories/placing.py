@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -14,13 +15,15 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.comparison.longer import LongerRuns, tell_longer_runs
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
-from heapfit.forecast.horizon import Horizon, LongerRunTable
+from heapfit.forecast.horizon import Horizon
+from heapfit.forecast.kind import find_kind
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
 from heapfit.memories.demand import Demand, demand_of, parse_need, require_known_sites
-from heapfit.memories.longer_runs import expect_placed_runs
 from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
@@ -29,11 +32,15 @@ from heapfit.plan.quantities import format_count
 from heapfit.plan.values import expand_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
+from heapfit.trace.operations import RESIZE
+from heapfit.trace.profile import Profile, profile_events
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
 _STEP = "place"
+# A rule as it was tried, the size of its first memory, what that rests on, and changed programs.
+_Tried: TypeAlias = tuple[Point, HeapSize, MarginBasis, PlacedChanges]
 _WORTH = 100  # a rule that is harder to follow saves at least this part of the memory
 
 
@@ -65,7 +72,7 @@ class Placing(Tabular):
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
     changes: PlacedChanges  # of the program, in the chosen rule
-    longer: LongerRunTable  # what runs that are longer than the recordings need
+    longer: LongerRuns  # what runs that are longer than the recordings need
     needs: tuple[str, ...]  # as they were told
 
     @property
@@ -220,8 +227,14 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
-    chosen, size, changes = _choose(ground, found, options)
-    longer, size = _extend_to_horizon(ground, chosen.size - alone.size, size, options)
+    profiles = [_profile_inside(one, memories[0].bits) for one in counted]
+    chosen, size, known, changes = _choose(ground, Load.of(profiles), found, options)
+    kind = find_kind(counted[0].loaded.trace, profiles[0])
+    longer = tell_longer_runs(size, known, kind, horizon=options.horizon)
+    needed = longer.beyond(size.region)
+    if needed is not None and options.margin is None:
+        size = replace(size, margin=size.margin_to(needed))
+    changes = try_changed_programs(ground, chosen, size, changes.test)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -242,23 +255,6 @@ def place_requests(
         longer=longer,
         needs=options.needs,
     )
-
-
-def _extend_to_horizon(
-    ground: Ground, more: int, size: HeapSize, options: PlacingOptions
-) -> tuple[LongerRunTable, HeapSize]:
-    """What longer runs need, and the size with the margin for the horizon that is asked for.
-
-    `more`: bytes beyond what needs the first memory alone. A margin that is given stands, and so
-    does the rule.
-    """
-    runs = expect_placed_runs(ground)
-    longer = runs.tabulate(more, size.region, options.horizon)
-    needed = longer.region_beyond(size.region)
-    if needed is None or options.margin is not None:
-        return longer, size
-    size = replace(size, margin=size.margin_to(needed))
-    return runs.tabulate(more, size.region, options.horizon), size
 
 
 def _curve_point(
@@ -295,26 +291,38 @@ def requires_reserve(ground: Ground) -> bool:
     return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
 
 
-def _choose(
-    ground: Ground, found: Sequence[Point], options: PlacingOptions
-) -> tuple[Point, HeapSize, PlacedChanges]:
-    """The rule whose first memory is the smallest with its margin, where all sizes above do.
-
-    Then its size, and what changed programs need of it.
-    """
-    tried = [_try_out(ground, one, options.margin) for one in found]
+def _choose(ground: Ground, load: Load, found: Sequence[Point], options: PlacingOptions) -> _Tried:
+    """The rule whose first memory is the smallest with its margin, where all sizes above do."""
+    tried = [_try_out(ground, load, one, options.margin) for one in found]
     best = min(tried, key=lambda one: one[1].region)
     confirmed = ground.confirm(best[0], options.share)
     is_confirmed = confirmed.size == best[0].size
-    return best if is_confirmed else _try_out(ground, confirmed, options.margin)
+    return best if is_confirmed else _try_out(ground, load, confirmed, options.margin)
 
 
-def _try_out(
-    ground: Ground, point: Point, margin: float | None
-) -> tuple[Point, HeapSize, PlacedChanges]:
+def _try_out(ground: Ground, load: Load, point: Point, margin: float | None) -> _Tried:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    known = MarginBasis(len(ground.demands), max(live, 1), kind)
+    known = MarginBasis(replace(load, peaks=_scale_to(load.peaks, max(live, 1))), kind)
     changes = try_changed_programs(ground, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
-    return point, heap_size(point.size, known, margin=margin), changes
+    return point, heap_size(point.size, known, margin=margin), known, changes
+
+
+def _scale_to(peaks: tuple[int, ...], most: int) -> tuple[int, ...]:
+    """Peaks of what needs the first memory, as if the highest were that of all that is inside."""
+    return tuple(most * one // max(*peaks, 1) for one in peaks)
+
+
+def _profile_inside(demand: Demand, bits: int) -> Profile:
+    """The profile of what needs the first memory, over all events; of all where nothing does.
+
+    All else has no bytes; of a resize one, since one to none is a free.
+    """
+    inside, ops = demand.needs_inside(bits), demand.loaded.events.ops()
+    if not inside.any():
+        return demand.loaded.profile
+    others = (demand.asks & (ops == RESIZE)).astype(np.uint64)
+    events = _engine.EventArray()
+    events.append(ops, demand.loaded.events.objects(), np.where(inside, demand.sizes, others))
+    return profile_events(events)

@@ -2,21 +2,29 @@
 """Temporary files and folders that a killed process leaves are removed by the next one there.
 
 Each is locked (flock) while its process lives, and the kernel drops the lock however that ends.
-So what has a name of ours and no lock is left over, on whatever machine its process ran.
+So what has a name of ours and no lock is left over, on whatever machine its process ran. On
+Windows, which has no such lock, what is older than a week is.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
+try:
+    import fcntl
+except ModuleNotFoundError:
+    fcntl = None  # type: ignore[assignment]
+
+_UNLOCKED = -1
+_OLD = 7 * 86_400  # seconds
 _PREFIX, _SUFFIX = ".heapfit-", ".part"
 _NAME = re.compile(r"\.heapfit-\w{8}\.part")
 
@@ -37,6 +45,10 @@ def scratch_file(parent: Path) -> Iterator[Path]:
     while True:
         sweep_folder(parent)
         lock, name = tempfile.mkstemp(_SUFFIX, _PREFIX, parent)
+        if fcntl is None:
+            os.close(lock)  # an open file could not take its place
+            lock = _UNLOCKED
+            break
         if _claim(Path(name), lock):
             break
     try:
@@ -51,6 +63,8 @@ def claim_folder(parent: Path | None = None) -> tuple[Path, int]:
     while True:
         sweep_folder(home)
         folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, home))
+        if fcntl is None:
+            return folder, _UNLOCKED
         with suppress(FileNotFoundError):  # swept before it was locked
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             if _claim(folder, lock):
@@ -60,7 +74,8 @@ def claim_folder(parent: Path | None = None) -> tuple[Path, int]:
 def drop(path: Path, lock: int) -> None:
     """Removes what was claimed, if it is there, and unlocks it."""
     remove(path)
-    os.close(lock)
+    if lock != _UNLOCKED:
+        os.close(lock)
 
 
 def _claim(path: Path, lock: int) -> bool:
@@ -88,6 +103,10 @@ def sweep_folder(parent: Path) -> None:
 
 def _remove_unlocked(path: Path) -> None:
     with suppress(OSError):  # it is another user's, or gone
+        if fcntl is None:
+            if time.time() - path.stat().st_mtime > _OLD:
+                remove(path)
+            return
         lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         try:
             if os.fstat(lock).st_uid == os.geteuid():

@@ -34,6 +34,7 @@ class Platform(StrEnum):
     ARDUINO = "arduino"
     GDB = "gdb"
     ONE_FILE = "one-file"
+    GUARD = "guard"
 
 
 _Target = TypeVar("_Target", Language, Platform)

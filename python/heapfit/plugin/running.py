@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import select
 import signal
 import subprocess
@@ -18,6 +17,11 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import PATIENCE
 from heapfit.plugin.building import IMAGE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
+
+try:
+    import resource
+except ModuleNotFoundError:
+    resource = None  # type: ignore[assignment]
 
 START = 20  # seconds of CPU until it answers: 10^9 events are read in a part of that
 REPLAY = 60  # seconds of CPU of a replay, without a millisecond an event
@@ -65,6 +69,8 @@ class Process:
 @contextmanager
 def start_process(program: Path, events: Path, alignment: int) -> Iterator[Process]:
     """The process, which ends with the context."""
+    if resource is None:
+        raise HeapfitError("plug-ins run on Linux alone (docs/platforms.md)")
     command = [*map(str, (program, program.with_suffix(IMAGE), events, alignment, REPLAY))]
     # In a group of its own, so that nothing that it might start is left.
     with subprocess.Popen(

@@ -12,7 +12,7 @@ from heapfit.checks.prospect import Prospect
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.checks.shards import shard_of
-from heapfit.forecast.horizon import FEWEST_RUNS
+from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 from heapfit.results.number_text import size
@@ -133,27 +133,26 @@ def _describe_heap(check: Check) -> list[str]:
 
 def _describe_prospect(prospect: Prospect) -> str:
     """What the recordings say of the next one; nothing where they are few."""
-    end, chance = prospect.margin_end, prospect.chance
+    end = prospect.margin_end
     if end is not None:
         latest = "or later" if end.latest is None else f"to {end.latest:,.0f}"
         return (
             f"Needs grow by {end.growth:,.0f} B from one recording to the next: the margin is "
             f"eaten after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
         )
-    if chance is not None:
-        low, high = map(format_share, chance)
+    if prospect.needed is not None:
+        usual, rare = prospect.needed
         return (
-            f"By the needs of these {prospect.runs} recordings the next one runs out with a chance "
-            f"of {low} to {high} (that holds 9 times of 10)."
+            f"By the needs of these {prospect.runs} recordings 9 of 10 further ones run in "
+            f"{usual:,} B, 99 of 100 in {rare:,} B."
         )
     if prospect.runs < _FEWEST_COUNTED or prospect.highest_chance is None:
         return ""
-    few = f"{FEWEST_RUNS} recordings" if prospect.runs < FEWEST_RUNS else "their needs"
+    few = f"{OWN_RUNS} recordings" if prospect.runs < OWN_RUNS else "their needs"
     return (
         f"All {prospect.runs} that differ run. Their number alone allows a chance of up to "
         f"{format_share(prospect.highest_chance)} that the next one, whatever it does, runs "
-        f"out; {few} give an estimate with --measure. `fit` prints the chance of a run "
-        "like these, by windows within them."
+        f"out; {few} tell what further ones need, with --measure."
     )
 
 

@@ -22,7 +22,7 @@ from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
-from heapfit.results.longer import describe_risk_as_long, longer_section
+from heapfit.results.longer import longer_section
 from heapfit.results.number_text import change, count, ratio, size, term
 from heapfit.results.parts import (
     Cell,
@@ -105,7 +105,6 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     info, answer, heap_size = fit.trace.info, fit.answer, fit.answer.size
     tone, badge = _judge(fit)
     suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
-    changes = "" if fit.changes is None else fit.changes.sentence(heap_size.margin)
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
@@ -131,7 +130,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
             else NamedFigure("plan", fit.winner.name),
             NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
         ),
-        remarks=[*filter(None, (*fit.saving, changes, suggestions))],
+        remarks=[*filter(None, (*fit.saving, fit.next_build, suggestions))],
         define=_define(fit),
         badge=badge,
         tone=tone,
@@ -161,7 +160,7 @@ def _choices(fit: Fit) -> list[Part]:
         ),
         Column(page="bytes", shown=lambda one: tell_region(*one)),
         Column(
-            page="margin of its kind",
+            page="reserve",
             shown=lambda one: f"{one[0].size.margin:g} %" if one[0].size else "",
         ),
         Column(page="a call", shown=lambda one: count(one[0].mean)),
@@ -169,7 +168,7 @@ def _choices(fit: Fit) -> list[Part]:
         Column(page="flash", shown=lambda one: count(one[0].flash)),
     ]
     words = (
-        "Each heap for these recordings, with the margin of its own kind. Calls in instructions of "
+        "Each heap for these recordings, with its reserve. Calls in instructions of "
         "a Cortex-M4, estimated; flash in bytes of code."
     )
     return [Line(words), Table(columns, rows, look="offers")]
@@ -209,20 +208,17 @@ def _judge(fit: Fit) -> tuple[str, str]:
     if not fit.answer.is_enough:
         return UNSURE, "Too few recordings"
     served = f"Serves {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
-    risk, is_certain = describe_risk_as_long(fit.longer)
-    if not risk:
-        return HOLDS, served
-    return UNSURE if is_certain else "", f"{served}; {risk}"
+    return HOLDS, served
 
 
 def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
-    """The region as peak, allocator and margin."""
+    """The region as peak, allocator and reserve."""
     heap_size = fit.answer.size
     needed = heap_size.region_with(0)
     parts = (
         Piece("peak", heap_size.peak, "--live"),
         Piece("allocator", needed - heap_size.peak, "--other-1"),
-        Piece("margin", heap_size.region - needed, "--good"),
+        Piece("reserve", heap_size.region - needed, "--good"),
     )
     return tuple(part for part in parts if part.bytes > 0)
 
@@ -242,7 +238,7 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
             count(held.seen_refused),
             f"of {count(held.seen)} replayed in this heap",
         ),
-        NamedFigure("margin", f"{fit.answer.size.margin:g} %", "above the need of the recordings"),
+        NamedFigure("reserve", f"{fit.answer.size.margin:g} %", "for other runs and changes"),
         NamedFigure(
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),

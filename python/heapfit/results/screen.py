@@ -18,8 +18,8 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_count
 from heapfit.results.kind import describe_kinds, kind_fields
-from heapfit.results.longer import LONGER_RUNS, describe_rows
-from heapfit.results.parts import Column, Fields, Line, Part, Table, paragraph, which_hold
+from heapfit.results.longer import longer_parts
+from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, paragraph, which_hold
 from heapfit.results.text import wrap_text
 
 _RECORDED = "recorded on"
@@ -34,12 +34,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("standing"),
     Column("region", "bytes"),
     Column("r_safe", value=lambda row: row.size and row.size.r_safe),
-    Column(
-        "margin_percent",
-        "margin",
-        lambda row: row.size and row.size.margin,
-        lambda row: row.size and f"{row.size.margin:g} %".rjust(len("margin")),
-    ),
+    Column("margin_percent", value=lambda row: row.size and row.size.margin),
     Column("over_peak", "of peak"),
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
@@ -50,12 +45,12 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
 
 def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
     """The parts of the screen; with `is_whole` it does not refer to `--all`."""
-    effort, growth, size = fit.options.effort, fit.kinds.growth, fit.answer.size
+    effort, growth = fit.options.effort, fit.kinds.growth
     answer = [
         *growth,
-        *fit.answer.sentences(is_growing=bool(growth), is_brief=True),
+        *fit.answer.sentences(is_growing=bool(growth), is_brief=True, lasts=fit.lasts),
         *fit.saving,
-        *fit.answer.describe_peak(),
+        *fit.answer.describe_parts(),
     ]
     changes = [] if fit.changes is None else [Fields({"changes": fit.changes.to_rows()})]
     return [
@@ -67,11 +62,10 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
         Line(""),
         Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT)),
         *paragraph(_legend(fit, is_whole), _INDENT),
-        Line(""),
-        Fields({"held": fit.holdout, "longer_runs": fit.longer}),
+        Fields({"held": fit.holdout}),
         *_hold_parts(fit),
         *changes,
-        *paragraph(fit.changes.sentence(size.margin) if fit.changes else "", _INDENT),
+        *paragraph(fit.next_build, _INDENT),
         Fields({"looked_at": fit.excerpt}),
         *paragraph(fit.excerpt.sentence() if fit.excerpt else "", _INDENT),
         Fields({"effort": effort}),
@@ -142,19 +136,15 @@ def _legend(fit: Fit, is_whole: bool) -> str:
 
 def _hold_parts(fit: Fit) -> list[Part]:
     """The section on whether the heap holds: on the recordings, and in longer runs."""
-    held, longer, size = fit.holdout, fit.longer, fit.answer.size
+    held, longer = fit.holdout, fit.longer
     seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
     if fit.excerpt is not None and fit.excerpt.is_kept:
         seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
     served = "all served" if held.seen_refused == 0 else f"{held.seen_refused} out of memory"
     replayed = f"Will it hold?  Replay of {seen}: {served}."
-    if longer.refusal is not None:
-        return [*paragraph(f"{replayed} {longer.refusal.sentence()}", _INDENT)]
-    told = describe_rows(longer, size, "the heap", fit.answer.heap.set_to)
     return [
-        *paragraph(f"{replayed} In {size.region:,} B, by {longer.basis}:", _INDENT),
-        Table(LONGER_RUNS, longer.rows, indent=len(_INDENT)),
-        *(Line(_INDENT + text) for text in told),
+        *paragraph(f"{replayed} {longer.heading()}", _INDENT),
+        Group("longer_runs", longer_parts(longer, len(_INDENT))),
     ]
 
 

@@ -24,6 +24,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import split_applicable
 from heapfit.design.robust.jobs import Fold, Replays, make_folds
 from heapfit.design.robust.rows import RowJudge, drop_hopeless
+from heapfit.forecast.load import Load
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
@@ -59,7 +60,7 @@ def design_several(
     alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
     replays = Replays(
         traces,
-        tuple(one.profile.u_max for one in recordings),
+        Load.of([one.profile for one in recordings]),
         base_alignment=max([*alignments, *(trace.largest_alignment for trace in traces)]),
         sweep=sweep,
         progress=progress,
@@ -68,12 +69,12 @@ def design_several(
     judge = RowJudge(whole, parts, replays, is_whole=is_whole)
     designs = Comparison(
         trace=whole.joined,
-        u_max=max(replays.u_max),
+        u_max=replays.load.u_max,
         base_alignment=replays.base_alignment,
         rows=judge.rank(portfolio.candidates),
         not_applicable=portfolio.not_applicable,
         work=total_work(fold.portfolio.work for fold in (whole, *parts)),
-        peaks=replays.u_max,
+        peaks=replays.load.peaks,
         content=whole.content,
     )
     return judge.complete(designs), judge.complete

@@ -23,6 +23,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.forecast.load import Load
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
@@ -116,13 +117,13 @@ class Replays:
     def __init__(
         self,
         traces: Sequence[Trace],
-        u_max: tuple[int, ...],
+        load: Load,
         *,
         base_alignment: int,
         sweep: Sweep,
         progress: Progress = ignore_progress,
     ) -> None:
-        self.u_max = u_max  # most live bytes of each
+        self.load = load  # of all
         self.base_alignment = base_alignment
         self._traces = traces
         self._sweep = sweep

@@ -22,7 +22,9 @@ from heapfit.design.robust.jobs import Pair, Replays
 
 def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[int | None]:
     """The largest R_safe of each group of pairs; None where a pair has none."""
-    left = [sorted(group, key=lambda pair: (-replays.u_max[pair[1]], pair[1])) for group in groups]
+    left = [
+        sorted(group, key=lambda pair: (-replays.load.peaks[pair[1]], pair[1])) for group in groups
+    ]
     searched: list[list[Pair]] = [[] for _ in groups]
     many = 1
     while any(left):

@@ -33,7 +33,7 @@ def drop_hopeless(
     candidates: Sequence[Candidate], replays: Replays
 ) -> list[Candidate | NotApplicable]:
     """The candidates, of which those far off on the trace of most live bytes do not apply."""
-    highest = max(range(len(replays.u_max)), key=lambda trace: replays.u_max[trace])
+    highest = max(range(replays.load.runs), key=lambda trace: replays.load.peaks[trace])
     replays.measure((one.plan, highest) for one in candidates)
     needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
     least = min(needs, default=math.inf)
@@ -72,8 +72,7 @@ class RowJudge:
         most = largest_regions([*seen, *map(_require_all, unseen)], self.replays)
         rows = (
             replace(
-                make_row(one, max(self.replays.u_max)),
-                runs=len(self.replays.u_max),
+                make_row(one, self.replays.load),
                 r_safe=here,
                 unseen_r_safe=away,
             )
@@ -138,11 +137,11 @@ class RowJudge:
         return self._sort_by_trace(held)
 
     def _fits(self, row: Row, part: Fold, trace: int, region: int | None) -> bool:
-        needed, peaks = self._evaluate(part.plan(row.name), trace), self.replays.u_max
+        needed, peaks = self._evaluate(part.plan(row.name), trace), self.replays.load.peaks
         if region is None or needed is None:
             return False
-        most = max(peaks[one] for one in part.seen)
-        known = replace(row.known, runs=len(part.seen), u_max=most, changes=0.0)
+        seen = replace(row.load, peaks=tuple(peaks[one] for one in part.seen))
+        known = replace(row.known, load=seen, changes=0.0)
         return needed <= heap_size(region, known, peaks[trace]).region
 
     def _count_run_out(self, row: Row) -> tuple[int, ...]:

@@ -14,9 +14,12 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import find_cause
+from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation, TargetRecording, record_emulated, run_emulated
 from heapfit.progress import Progress, ignore_progress
 
+_REPORT = re.compile(r"'heapfit: (.*)'")  # of a heap of `generate --for guard`
+_CALLER = re.compile(r"by (0x[0-9a-f]+)")
 _RUN = "{run}"
 _RECORD = "{record}"
 _TIMES = 5  # the time of the slowest run, after which another is taken to hang
@@ -90,6 +93,17 @@ class Firmware:
         words, status = run_emulated(self._prepare(run))
         self._note_time(status, began)
         return words, status
+
+    def name_misuse(self, run: int) -> str | None:
+        """What a run over a heap that names misuse says, by function and line; None: nothing."""
+        words, _ = self.run(run)
+        report = _REPORT.search(words)
+        if report is None:
+            return None
+        callers = {int(one, 16) for one in _CALLER.findall(report[1])}
+        places = places_in([self.emulation.image], callers)
+        names = {f"by {site:#x}": f"by {place.description}" for site, place in places.items()}
+        return _CALLER.sub(lambda one: names.get(one[0], one[0]), report[1])
 
     def _note_time(self, status: int | None, began: float) -> None:
         if status is not None:

@@ -27,11 +27,13 @@ from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_s
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.plan.targets import Platform
 from heapfit.progress import Progress, RunProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
 MOST_ROUNDS = 5
+_REFUSED = 1  # the status of an image that was refused a request
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class Verification:
     looks: int  # rounds that had last runs
     plan: Path  # the last plan, stored
     pairs: MeasuredPairs | None = None  # of the last round, if settled, with an incumbent
-    deaths: tuple[str, ...] = ()  # runs over the plan's heap that had to be ended, in words
+    deaths: tuple[str, ...] = ()  # runs over the plan's heap that died, in words
+    misuse: str | None = None  # that a heap of level 3 found in the run that died first
 
     @property
     def is_settled(self) -> bool:
@@ -95,6 +98,12 @@ class Verification:
         return bound_failures(
             min(len(self.refused), counted), counted, share_risk(self.looks, MOST_ROUNDS)
         )
+
+    def describe_death(self) -> list[str]:
+        """Sentences on the run that died first: how, and what misuse was found in it."""
+        told = "names no misuse" if self.misuse is None else f"says: {self.misuse}"
+        again = f"Run again, a heap of --for guard {told} (docs/crashes.md)."
+        return [self.deaths[0], again] if self.deaths else []
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +134,7 @@ class _Loop:
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
     runs: RunProgress
-    deaths: list[str] = field(default_factory=list)  # runs that had to be ended, in words
+    deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -138,14 +147,23 @@ class _Loop:
         distinct = sum(not plan.trained_on.has_seen(one) for one in hashes)
         return Round(plan, tuple(runs), distinct)
 
-    def _write_code(self, plan: PlanFile, records: bool) -> Path | None:
+    def _write_code(self, plan: PlanFile, records: bool, *forms: Platform) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""
         if plan.heap:
             return None
         code = self.folder / "code"
-        options = GenerateOptions(self.options.platforms, records=records)
+        options = GenerateOptions((*self.options.platforms, *forms), records=records)
         generate(plan, code, self.options.prefix, options=options)
         return code
+
+    def name_misuse(self, plan: PlanFile) -> str | None:
+        """What a heap that names misuse finds in the run that died first; None: nothing."""
+        if not self.deaths or plan.heap:
+            return None
+        self.firmware.make(self._write_code(plan, False, Platform.GUARD), False, plan.region or 0)
+        found = self.firmware.name_misuse(min(self.deaths))
+        self._write_code(plan, False)
+        return found
 
     def refit(self, done: Round) -> Path:
         """A plan for all recordings, those of the last round included."""
@@ -199,21 +217,21 @@ class _Loop:
 
     def _passes(self, number: int, firmware: Firmware) -> bool:
         words, status = firmware.run(number)
-        self._tell(f"run {number}", words, status, firmware is self.firmware)
+        self._tell(number, words, status, firmware is self.firmware)
         return status == 0
 
-    def _tell(self, run: str, words: str, status: int | None, is_plans: bool = True) -> None:
-        """Reports a run's end, and keeps it if it had to be ended."""
-        self.runs.done(f"{run} {words}")
-        if status is None and is_plans:
-            self.deaths.append(f"{run} {words}")
+    def _tell(self, run: int, words: str, status: int | None, is_plans: bool = True) -> None:
+        """Reports a run's end, and keeps it if it died: of no request that was refused."""
+        self.runs.done(f"run {run} {words}")
+        if status not in (0, _REFUSED) and is_plans:
+            self.deaths[run] = f"Run {run} {words}."
 
     def _record_fresh_run(self, plan: PlanFile) -> FreshRun:
         number = self._take_number()
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
         replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
-        self._tell(f"run {number}, recorded,", recorded.ending, recorded.status)
+        self._tell(number, recorded.ending, recorded.status)
         assert recorded.log is not None, "a firmware's recordings keep their logs"
         elsewhere = find_first_difference(recorded.trace, plan, read_addresses(recorded.log))
         return FreshRun(
@@ -267,5 +285,7 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
         rounds.append(loop.round(plan))
         refused = loop.run_unrecorded(rounds[-1])
     looks = sum(done.is_passed for done in rounds)
-    deaths = tuple(loop.deaths)
-    return Verification(tuple(rounds), refused, loop.options.times, looks, plan, deaths=deaths)
+    deaths, misuse = tuple(loop.deaths.values()), loop.name_misuse(rounds[-1].plan)
+    return Verification(
+        tuple(rounds), refused, loop.options.times, looks, plan, deaths=deaths, misuse=misuse
+    )

@@ -29,6 +29,7 @@ from heapfit.comparison.margin import (
 from heapfit.fitting.choice import cost_heap
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.survival import Survival
+from heapfit.forecast.load import Load
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import RunProgress
 from heapfit.trace.content import content_hash
@@ -88,19 +89,18 @@ def measure_pairs(
     heap, memories = needs.heap, needs.memories
     regions = measure(ours, over_plan, base=plan.base_alignment).memories
     names = [f"run {number}" for number in numbers]
-    peaks = [profile_trace(trace).u_max for trace in over_now]
-    pairs = tuple(Pair(*one) for one in zip(names, peaks, memories, regions, strict=True))
-    fitted_peaks = tuple(profile_trace(trace).u_max for trace in over_plan)
-    known = MarginBasis(len(numbers), max(peaks), margin_kind(heap.plan, False))
+    load, fitted_load = (Load.of([*map(profile_trace, one)]) for one in (over_now, over_plan))
+    pairs = tuple(Pair(*one) for one in zip(names, load.peaks, memories, regions, strict=True))
+    known = MarginBasis(load, margin_kind(heap.plan, False))
     size = _size_heap(memories, known)
-    basis = MarginBasis(len(numbers), max(fitted_peaks), margin_kind(plan.plan, True))
+    basis = MarginBasis(fitted_load, margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
         cost_heap(heap.name, heap, load_trace(over_now[0]), size),
         cost_heap(ours.name, ours, load_trace(over_plan[0]), fitted_size),
     )
-    wanted = enough_recordings(max(peaks))
-    return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_peaks)
+    wanted = enough_recordings(load.u_max)
+    return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_load.peaks)
 
 
 def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:

@@ -16,6 +16,7 @@ from heapfit.fitting.answer import Answer
 from heapfit.fitting.incumbent import measure_incumbent, size_incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Workload
+from heapfit.forecast.load import Load
 from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
 from heapfit.sizing.run_out import least_count
@@ -128,11 +129,11 @@ def size_heap(
     With the heap, whose headers may depend on its size.
     """
     served = [_drop_sizes(one, elsewhere) for one in recordings]
-    known = MarginBasis(len(served), max(one.profile.u_max for one in served), MarginKind.UNKNOWN)
+    known = MarginBasis(Load.of([one.profile for one in served]), MarginKind.UNKNOWN)
     needs = measure_incumbent(heap, served, progress)
     if needs.most is None:
         raise HeapfitError(f"{heap.title}: serves these recordings in no region")
-    size, known, _ = size_incumbent(needs, served, known, FitOptions())
+    needs, size, known, _ = size_incumbent(needs, served, known, FitOptions())
     return needs.heap, Answer(size, known, None, needs.heap, is_kept=True)
 
 

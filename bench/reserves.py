@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The size that is set and those told for longer runs, judged by such runs; docs/margin.md has it.
+
+`--of` says what is judged, all of it if it does not:
+
+    loads     recordings of synthetic services, alone and eight together, against runs as long, 10
+              and 100 times as long: in the bytes told for 99 of 100 and 9 of 10 how many run out
+    kinds     the kinds found in recordings of all loads, and whether what leaks is found
+    programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
+    again     runs of one program and length in the folder --again: one known, the others judged
+
+Runs and recordings have different seeds. What a run needs is the least region that serves it in
+`tailored`, by exact replay; needs are kept in build/reserves, so that a judge who comes again waits
+less. Programs are recorded by
+
+    examples/second-runs/record.py --programs examples/second-runs/lengths.toml -o FOLDER
+
+`--recordings` and `--runs` make it shorter, `--only WORD` keeps the loads and programs in whose
+names the word occurs. With `--write` tables in bench/results are renewed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from loads import LEAK_SITE, NOT_STEADY, SERVICES, STANDARD, make_events, write_load
+from page_tables import add_option, write_result
+
+from heapfit import _engine
+from heapfit.cli.printing import console
+from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size, margin_for
+from heapfit.forecast.kind import Kind, find_kind
+from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, Load
+from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.stored import Trace
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = ROOT / "build/reserves"
+PLAN = Plan("tailored", {"alignment": 8})
+TIMES = (1, 10, 100)  # as long as the recording
+CHANCES = {RARE: 1.0, USUAL: 0.9}  # and the share of the runs whose level the bytes are told over
+APART = ("waves", "wild")  # a level that wanders; one block as large as all others together
+FIRST_RUN = 1000  # seeds of runs; recordings have those below
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How much is judged."""
+
+    recordings: int
+    runs: dict[int, int]  # by how many times as long they are
+    only: str
+    programs: Path
+    again: Path
+    write: bool
+
+    def keep(self, names: Iterable[str]) -> list[str]:
+        """The names that are judged."""
+        return [name for name in names if self.only in name]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The bytes told for runs of one length, against what such runs needed."""
+
+    out: int = 0
+    pairs: int = 0
+    over: list[float] = field(default_factory=list)  # bytes over the level of their share of runs
+
+    def __add__(self, other: Judged) -> Judged:
+        return Judged(self.out + other.out, self.pairs + other.pairs, self.over + other.over)
+
+    def cells(self) -> tuple[str, ...]:
+        """How many ran out, and the bytes over the level in the median and the 90th percentile."""
+        ordered = sorted(self.over)
+        high = ordered[round(0.9 * (len(ordered) - 1))]
+        return f"{self.out} of {self.pairs}", f"{statistics.median(ordered):.3f}", f"{high:.3f}"
+
+
+def judge(told: int, needs: Sequence[int], share: float) -> Judged:
+    """One answer, by all runs."""
+    level = sorted(needs)[max(0, round(share * len(needs)) - 1)]
+    return Judged(sum(need > told for need in needs), len(needs), [told / level])
+
+
+def measure_needs(load: str, times: int, count: int) -> list[int]:
+    """The least region for each of `count` runs so many times as long, kept for the next time."""
+    path = KEPT / f"{load}-{times}.csv"
+    known = [int(line) for line in path.read_text().split()] if path.exists() else []
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as file:
+        for run in range(len(known), count):
+            found = need_of(make_events(load, times * STANDARD, FIRST_RUN + run))
+            known.append(found)
+            print(found, file=file, flush=True)
+    return known[:count]
+
+
+def need_of(events: _engine.EventArray) -> int:
+    """R_safe of a run."""
+    found = _engine.Trial(PLAN.engine(), events, 0).scan().r_safe
+    assert found is not None, "some region serves every load"
+    return found
+
+
+def record(load: str, seed: int, folder: Path) -> LoadedTrace:
+    """A recording of a load, of the standard length."""
+    return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
+
+
+def tell(runs: Sequence[LoadedTrace], needs: Sequence[int], times: int, chance: float) -> int:
+    """The bytes told for runs `times` as long, from these recordings."""
+    known = MarginBasis(Load.of([one.profile for one in runs]), MarginKind.PLAIN)
+    return heap_size(max(needs), known, margin=margin_for(known, times, chance)).region
+
+
+LOADS = (
+    "recordings",
+    "runs",
+    *("ran out of the bytes for 99 of 100", "over the most needed, median", "90th percentile"),
+    *("for 9 of 10", "over the level of 90 %, median", "90th percentile"),
+)
+
+
+def judge_loads(settings: Settings) -> None:
+    """The size that is set, and those told for longer runs, by one recording and by eight."""
+    rows: list[tuple[object, ...]] = []
+    sums: dict[tuple[int, int], list[Judged]] = {}
+    for load in settings.keep(SERVICES):
+        for (known, times), found in judge_load(load, settings).items():
+            rows.append(row_of(f"{load}, {known} known", times, found))
+            if load not in APART:
+                before = sums.setdefault((known, times), [Judged(), Judged()])
+                sums[known, times] = [a + b for a, b in zip(before, found, strict=True)]
+        print_table(LOADS, rows[-2 * len(TIMES) :])
+    name = f"all but {' and '.join(APART)}"
+    rows += [row_of(f"{name}, {known} known", times, one) for (known, times), one in sums.items()]
+    print_table(LOADS, rows)
+    if settings.write:
+        write_result("reserves-loads", LOADS, rows, keys=2)
+
+
+def judge_load(load: str, settings: Settings) -> dict[tuple[int, int], list[Judged]]:
+    """By the number of known recordings and the length of runs: the bytes told for each chance."""
+    with tempfile.TemporaryDirectory() as folder:
+        loaded = [record(load, seed, Path(folder)) for seed in range(settings.recordings)]
+    own = [need_of(one.events) for one in loaded]
+    judged = {}
+    for known in (1, OWN_RUNS):
+        starts = range(0, len(loaded) - known + 1, known)
+        for times in TIMES:
+            needs = measure_needs(load, times, settings.runs[times])
+            parts = [(loaded[i : i + known], own[i : i + known]) for i in starts]
+            judged[known, times] = [
+                sum((judge(tell(*part, times, chance), needs, share) for part in parts), Judged())
+                for chance, share in CHANCES.items()
+            ]
+    return judged
+
+
+def row_of(name: str, times: int, found: Sequence[Judged]) -> tuple[object, ...]:
+    return (name, f"{times} x as long", *(cell for one in found for cell in one.cells()))
+
+
+KINDS = ("load", "recordings", *(kind.value for kind in Kind), "its part found")
+LEAKS = {"leak_site": ("site", LEAK_SITE), "leak_size": ("size", 50)}  # family and name
+
+
+def judge_kinds(settings: Settings) -> None:
+    """Kinds of recordings of loads, and the part that grows."""
+    rows = []
+    for load in settings.keep((*SERVICES, *NOT_STEADY)):
+        with tempfile.TemporaryDirectory() as folder:
+            found = [
+                find_kind(one.trace, one.profile)
+                for one in (record(load, seed, Path(folder)) for seed in range(settings.recordings))
+            ]
+        kinds = Counter(one.kind for one in found)
+        parts = [{(part.family, part.name) for part in one.growth} for one in found]
+        hits = sum(LEAKS[load] in one for one in parts) if load in LEAKS else "-"
+        rows.append((load, len(found), *(kinds[kind] for kind in Kind), hits))
+        print_table(KINDS, rows[-1:])
+    if settings.write:
+        write_result("reserves-kinds", KINDS, rows)
+
+
+PROGRAMS = ("program", "work", "events", "kind", "10 x: told for 99 of 100", "needed by 10 x",
+            "100 x: told for 99 of 100", "needed by 100 x")  # fmt: skip
+
+
+def judge_programs(settings: Settings) -> None:
+    """Real programs: the bytes told from the shorter runs against what longer ones need."""
+    rows: list[tuple[object, ...]] = []
+    for first in sorted(settings.programs.glob("*-1.parquet")):
+        if settings.only in first.stem:
+            rows += judge_program(first)
+            print_table(PROGRAMS, rows[-2:])
+    if settings.write:
+        write_result("reserves-programs", PROGRAMS, rows, keys=2)
+
+
+def judge_program(first: Path) -> Iterator[tuple[object, ...]]:
+    """A row of each recording that another one is 10 times, or 100 times as long as."""
+    name = first.stem.removesuffix("-1")
+    runs = [load_trace(Trace.open(first.with_name(f"{name}-{i}.parquet"))) for i in (1, 2, 3)]
+    needs = [need_of(run.events) for run in runs]
+    for number, run in enumerate(runs[:-1]):
+        kind = find_kind(run.trace, run.profile).kind
+        cells = [
+            (tell([run], [needs[number]], times, RARE), need)
+            for times, need in zip(TIMES[1:], needs[number + 1 :], strict=False)
+        ]
+        cells += [("", "")] * (2 - len(cells))
+        yield name, 10**number, run.trace.info.events, kind.value, *cells[0], *cells[1]
+
+
+AGAIN = ("runs", "known", *LOADS[2:5])
+
+
+def judge_again(settings: Settings) -> None:
+    """Runs of one program and length: the size from each choice of some against the others."""
+    runs = [load_trace(Trace.open(path)) for path in sorted(settings.again.glob("*.parquet"))]
+    needs, rows = [need_of(run.events) for run in runs], []
+    for known in (1, 4, OWN_RUNS):
+        judged = Judged()
+        for i in range(len(runs)):
+            chosen = {(i + j) % len(runs) for j in range(known)}
+            told = tell([runs[j] for j in chosen], [needs[j] for j in chosen], 1, RARE)
+            judged += judge(told, [needs[j] for j in range(len(runs)) if j not in chosen], 1.0)
+        rows.append((len(runs), known, *judged.cells()))
+    print_table(AGAIN, rows)
+    if settings.write:
+        write_result("reserves-again", AGAIN, rows, keys=2)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    console.print_table(columns, [[str(cell) for cell in row] for row in rows], width=console.WIDE)
+
+
+PARTS = {
+    "loads": judge_loads,
+    "kinds": judge_kinds,
+    "programs": judge_programs,
+    "again": judge_again,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--of", nargs="+", choices=PARTS, default=[*PARTS], help="what to judge")
+    parser.add_argument("--recordings", type=int, default=16, help="of each load")
+    parser.add_argument(
+        "--runs", type=int, nargs=3, default=[40, 20, 4], help="of each load and length"
+    )
+    parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
+    parser.add_argument("--again", type=Path, default=KEPT / "again", help="likewise")
+    parser.add_argument("--only", default="", help="names in which this word occurs")
+    add_option(parser)
+    asked = parser.parse_args()
+    runs = dict(zip(TIMES, asked.runs, strict=True))
+    settings = Settings(
+        asked.recordings, runs, asked.only, asked.programs, asked.again, asked.write
+    )
+    for part in asked.of:
+        PARTS[part](settings)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes that runs of each length need of a heap: by one law, the reserve of forecast/load.py.
+
+What grows needs more by its growth, if it goes on. Of bursts too few to know how large they get,
+and beyond a hundred times the recording, nothing is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heapfit.comparison.margin import HeapSize, MarginBasis, margin_for
+from heapfit.forecast.horizon import MOST_TIMES, Horizon, Refusal
+from heapfit.forecast.kind import Kind, RecordingKind
+from heapfit.forecast.load import ENOUGH_BURSTS, FEWEST_EVENTS, RARE, USUAL
+from heapfit.plan.quantities import format_count
+
+_TIMES = (1.0, 10.0, MOST_TIMES)
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRun:
+    """The bytes that runs of one length need, as the heap's setting counts them."""
+
+    name: str  # "10 x as long", "10 runs", or the horizon that was asked for
+    times: float  # as long as the recording; of a job: runs; 0: not known
+    is_asked: bool  # a horizon was asked for
+    usual: int | None  # 9 of 10 runs run in it; None: not known
+    needed: int | None  # 99 of 100 do
+    reason: str = ""  # why not; "": it is known
+
+
+@dataclass(frozen=True, slots=True)
+class LongerRuns:
+    """The bytes that runs of each length need, by length."""
+
+    rows: tuple[LongerRun, ...]  # empty where nothing is told
+    refusal: Refusal | None  # why not
+    is_growing: bool  # the bytes hold what grows, if it goes on so
+
+    @property
+    def asked(self) -> LongerRun | None:
+        """The row of the horizon that was asked for."""
+        return next((row for row in self.rows if row.is_asked), None)
+
+    def beyond(self, setting: int) -> int | None:
+        """What the horizon asked for needs, where that is known and more than a setting."""
+        needed = None if self.asked is None else self.asked.needed
+        return None if needed is None or needed <= setting else needed
+
+    def heading(self) -> str:
+        """What stands above the rows, or why there are none."""
+        if self.refusal is not None:
+            return self.refusal.sentence()
+        return f"Bytes that a run needs{', if it grows on as it did' if self.is_growing else ''}:"
+
+    def sentence(self) -> str:
+        """What longer runs need, or why no one can say."""
+        if self.refusal is not None:
+            return self.refusal.sentence()
+        texts = [f"{row.name} up to {row.needed:,} B" for row in self.rows if row.times > 1]
+        grows = ", at most, if it grows on as it did" if self.is_growing else ""
+        return f"Longer runs need more: {', '.join(texts)}{grows}."
+
+
+def tell_longer_runs(
+    size: HeapSize,
+    known: MarginBasis,
+    kind: RecordingKind,
+    *,
+    horizon: Horizon | None,
+    set_to: Callable[[int], int] = int,
+) -> LongerRuns:
+    """Runs as long as the recordings, 10 and 100 times as long, and of the horizon's length.
+
+    `kind`: of the recording whose length counts; `set_to`: how the heap counts its region.
+    """
+    load, growth = known.load, 0.0
+    if load.is_start:
+        few = f"{format_count(load.events, 'event')} are a start"
+        return LongerRuns((), Refusal(few, f"record {FEWEST_EVENTS} at least"), False)
+    if load.bursts:
+        return LongerRuns((), _refuse_bursts(load.bursts, size), False)
+    if kind.is_growing:
+        growth = max(0.0, kind.rate.slope * kind.profile.events)
+
+    def make_row(name: str, times: float | Refusal, *, is_asked: bool = False) -> LongerRun:
+        if isinstance(times, float) and times > MOST_TIMES:
+            times = Refusal(
+                f"{times:,.0f} times the recording, and {MOST_TIMES:,.0f} times are as far as "
+                "it tells",
+                f"record {times / MOST_TIMES:,.1f} times as long",
+            )
+        if isinstance(times, Refusal):
+            reason = f"{times.reason}; {times.advice}"
+            return LongerRun(name, 0.0, is_asked, None, None, reason)
+        more = int(growth * max(0.0, times - 1))
+        usual, needed = (
+            set_to(size.region_with(margin_for(known, times, chance)) + more)
+            for chance in (USUAL, RARE)
+        )
+        return LongerRun(name, times, is_asked, usual, needed)
+
+    is_job = kind.kind is Kind.JOB
+    rows = [make_row(_name(times, is_job=is_job), times) for times in _TIMES]
+    if horizon is not None:
+        times = horizon.times(kind.profile.events, kind.microseconds)
+        asked = make_row(horizon.text, times, is_asked=True)
+        rows = [row for row in rows if row.times != asked.times] + [asked]
+        rows.sort(key=lambda row: row.times)
+    return LongerRuns(tuple(rows), None, kind.is_growing)
+
+
+def _name(times: float, *, is_job: bool) -> str:
+    if is_job:
+        return "1 run" if times == 1 else f"{times:,.0f} runs"
+    return "as long" if times == 1 else f"{times:,.0f} x as long"
+
+
+def _refuse_bursts(bursts: int, size: HeapSize) -> Refusal:
+    room = size.region - size.region_with(0)
+    return Refusal(
+        f"{format_count(bursts, 'burst')} stand{'s' if bursts == 1 else ''} out, which the size "
+        f"holds with {room:,} B to spare, and how large they get is not known before some "
+        f"{ENOUGH_BURSTS}",
+        f"record until it shows {ENOUGH_BURSTS} bursts",
+    )
