@@ -175,6 +175,7 @@ void FrameTrace::scan(bool is_end) {
     while (!is_over_ && !left.empty()) {
         if (const std::size_t size = frame_size(left)) {
             take(left.substr(0, size));
+            over_at_ = consumed_ + (tail_.size() - left.size());
             left.remove_prefix(size);
             continue;
         }
@@ -185,6 +186,7 @@ void FrameTrace::scan(bool is_end) {
         other_bytes_ += begins;
         left.remove_prefix(begins);
     }
+    consumed_ += tail_.size() - left.size();
     tail_.erase(0, is_over_ ? tail_.size() : tail_.size() - left.size());
 }
 
@@ -466,6 +468,11 @@ void FrameTrace::finish() {
 
 bool FrameTrace::is_whole() const {
     return cut_ == 0 && missing_ == 0 && about_ && about_->pointer_bits != 0 && about_->live == 0;
+}
+
+std::string FrameTrace::damage() const {
+    return is_over_ ? "byte " + std::to_string(over_at_) + ": the device began another recording"
+                    : "";
 }
 
 std::string FrameTrace::describe_overlaps() const {
