@@ -12,6 +12,7 @@ import shlex
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -374,17 +375,50 @@ def misuse(firmware: Firmware, kind: str, number: int) -> str | None:
     ).name_misuse(number)
 
 
-def test_planted_faults_are_named_on_the_board_and_clean_programs_are_not(
-    guarded: Firmware,
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same program on this machine, whose pointers have 64 bits."""
+    folder = tmp_path_factory.mktemp("hosted")
+    (folder / "plan.toml").write_text(PLAN.replace("alignment = 8", "alignment = 16"))
+    (command,) = block("docs/crashes.md", "--for malloc", "sh").splitlines()
+    heapfit(*shlex.split(command)[1:], "--region", "4M", folder=folder)
+    (lines,) = re.findall(r"^CFLAGS  \+= (.*)$", block("docs/crashes.md", "heap/*.c", "text"), re.M)
+    code = map(str, [PAGES / "planted.c", *(folder / "heap").glob("*.c")])
+    flags = ["-g", "-O1", "-no-pie", "-fno-builtin", *lines.split()]
+    run(["gcc", *flags, *code, "-o", "program"], folder)
+    return folder / "program"
+
+
+def misuse_here(program: Path, kind: str, number: int) -> str | None:
+    done = subprocess.run([program, kind, str(number)], capture_output=True, text=True, check=False)
+    told = done.stderr
+    for site in set(re.findall(r"by (0x\w+)", told)):
+        function, line = run(["addr2line", "-fe", str(program), site], program.parent).splitlines()
+        told = told.replace(f"by {site}", f"by {function}, {Path(line).name}")
+    assert done.returncode == (0 if kind == "c" else -4), done.stderr  # the trap
+    return told or None
+
+
+def test_a_pointer_that_is_read_from_a_freed_block_faults_where_it_is_followed(
+    hosted: Path,
 ) -> None:
+    endings = [subprocess.run([hosted, "r", str(number)], check=False) for number in range(5)]
+    assert [one.returncode for one in endings] == [-11] * 5
+
+
+@pytest.mark.parametrize("place", ["board", "host"])
+def test_planted_faults_are_named_and_clean_programs_are_not(
+    guarded: Firmware, hosted: Path, place: str
+) -> None:
+    find = partial(misuse, guarded) if place == "board" else partial(misuse_here, hosted)
     missed = []
     for kind, number in (
         (kind, number) for kind, count in PLANTED.items() for number in range(count)
     ):
-        said = misuse(guarded, kind, number) or ""
+        said = find(kind, number) or ""
         by_whom = "asked by asks, planted.c" in said or (kind == "o" and "by plant, " in said)
         how = SAYS.get(kind, "freed or resized again")
         if not (by_whom and how in said and (kind == "o" or "freed by gives, planted.c" in said)):
             missed.append((kind, number, said))
     assert missed == []
-    assert [number for number in range(10) if misuse(guarded, "c", number) is not None] == []
+    assert [number for number in range(10) if find("c", number) is not None] == []
