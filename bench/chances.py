@@ -199,14 +199,6 @@ def judge_log(what: str, random: Random) -> bool | None:
     return bool(found.run_out.earliest <= end and (latest is None or end <= latest))
 
 
-def judge_reserve(times: int, random: Random) -> bool | None:
-    """960 states of free bytes, exponential below 200,000 B; lows of windows are known exactly."""
-    reserve = read_reserve(200_000, times, random)
-    if reserve is None:
-        return None
-    return reserve.low <= 200_000 + 4_000 * log(1 - 0.9 ** (1 / (864 * times))) <= reserve.high
-
-
 # ---- pools and traffic
 
 
@@ -301,15 +293,6 @@ def exceed_reserve(times: int, random: Random) -> Told | None:
     return None if reserve is None else (0.1, chance_below(reserve.free, 200_000, times))
 
 
-def use_all(times: int, random: Random) -> Told | None:
-    """The chance that memory runs out, in logs of which 3 of 10 runs use all."""
-    most = -4_000 * log(1 - 0.7 ** (1 / (864 * times)))
-    reserve = read_reserve(most, times, random)
-    if reserve is None or reserve.free > 0:  # then it is not printed
-        return None
-    return reserve.chance, chance_below(0, most, times)
-
-
 def read_reserve(most: float, times: int, random: Random) -> Reserve | None:
     """What a log of 960 states says of such runs: exponential below `most` free bytes."""
     found = read_free_bytes(most - 4_000 * random.exponential(size=960))
@@ -351,11 +334,6 @@ def list_estimates() -> list[Estimate]:
         *(
             say("9 of 10 such runs leave", "forecast", f"960 exponential states, {times} x",
                 partial(exceed_reserve, times))
-            for times in (1, 10)
-        ),
-        *(
-            say("memory runs out in", "forecast", f"960 exponential states, {times} x",
-                partial(use_all, times))
             for times in (1, 10)
         ),
         say("at most with a chance of, a recording", "settings",
@@ -416,12 +394,6 @@ def state_by_trends() -> list[Statement]:
                 partial(judge_log, what))
             for name, what in (("free memory falls by, interval", "rate"),
                                ("a request of 1,024 B fails after, interval", "end"))
-        ),
-        *(
-            say("9 of 10 such runs leave, interval", "forecast",
-                f"960 independent exponential states, {times} x", NINE_OF_TEN,
-                partial(judge_reserve, times))
-            for times in (1, 10)
         ),
     ]  # fmt: skip
 

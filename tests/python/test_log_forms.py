@@ -8,6 +8,7 @@ figures: `python tests/python/test_log_forms.py`.
 
 import os
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,10 +16,12 @@ from pathlib import Path
 import pytest
 
 from heapfit.errors import HeapfitError
+from heapfit.forecast.log.forms import read_by
 from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.outlook import Finding
 from heapfit.forecast.log.reading import read_log
-from heapfit.forecast.log.states import Clock
+from heapfit.forecast.log.states import Clock, Field
+from heapfit.importers.log_lines import LogLine
 from program import call_heapfit
 
 TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
@@ -319,3 +322,35 @@ if __name__ == "__main__":
             for one, clock in CLOCKS.items()
         )
         tell("clocks", clocks)
+
+
+@pytest.mark.parametrize("text", ["{free}{total}", "free {free}{memory}", "{any}{any}{free}"])
+def test_fields_side_by_side_are_refused(text: str) -> None:
+    with pytest.raises(HeapfitError, match=r"--line: a blank has to stand behind \{\w+\}$"):
+        read_by([text])
+
+
+@pytest.mark.parametrize(
+    "between", [" ", "  ", "1 ", " b", ",", ";", "-", "'", ".", ":", "a", "0x"]
+)
+def test_no_description_takes_long_on_any_line(between: str) -> None:
+    numbers = ("free", "used", "total", "largest", "least", "failed", "memory", "time:s")
+    lines = ("1" * 4000, "1 " * 2000, "a" * 4000, "1." * 2000, "111," * 1000, " " * 4000)
+    for names in (numbers, numbers[:3], ("any",) * 9 + numbers[:1]):
+        try:
+            read = read_by([between.join(f"{{{name}}}" for name in names)])
+        except HeapfitError:
+            continue
+        begun = time.process_time()
+        for line in lines:
+            read(LogLine(1, line, line, {}, 0, is_start=False))
+        assert time.process_time() - begun < 1, names
+
+
+def test_a_row_of_numbers_is_read_by_its_commas() -> None:
+    (sample,) = read_by(["h {free},{used},{total}"])(
+        LogLine(1, "h 100,200,300", "", {}, 0, is_start=False)
+    )
+    assert [sample.values[field] for field in (Field.FREE, Field.ALLOCATED, Field.TOTAL)] == [
+        *(100, 200, 300)
+    ]

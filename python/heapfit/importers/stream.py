@@ -6,7 +6,7 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +20,7 @@ HEAD = 1 << 16  # bytes by which a format is detected
 # many times its own size, and this many bytes beyond, is refused: counted, so everywhere alike.
 LARGEST_RATIO = 100
 UNSUSPECTED = 64 << 20
+_LEAST_OF_BOMB = 8 << 20  # bytes after which a file that packs like others is no bomb
 
 
 class _CountedFile(io.RawIOBase):
@@ -59,6 +60,30 @@ def _utf16_decoder(head: bytes) -> codecs.IncrementalDecoder | None:
     return None if "\0" in new("replace").decode(head) else new("replace")
 
 
+def _require_ratio(given: int, read: int) -> None:
+    if given > UNSUSPECTED + LARGEST_RATIO * read:
+        raise HeapfitError(
+            f"byte {read}: unpacks to more than {LARGEST_RATIO} times its size "
+            "(a decompression bomb? unpack it yourself if you trust it)"
+        )
+
+
+def _reject_bomb(path: Path) -> None:
+    """Unpacks what is packed like a bomb as long as it is: to read it would take much longer."""
+    given = 0
+    with (
+        suppress(*UNPACK_ERRORS),  # which are told when it is read
+        _CountedFile(path) as file,
+        io.BufferedReader(file, PIECE) as plain,
+        open_content(plain) as content,
+    ):
+        while content is not plain and (piece := content.read1(PIECE)):
+            given += len(piece)
+            _require_ratio(given, file.count)
+            if given > _LEAST_OF_BOMB and given < LARGEST_RATIO * file.count:
+                return
+
+
 class ByteStream:
     """The content of a file, opened by `with`. `chunks` yields all of it, `head` included.
 
@@ -79,6 +104,8 @@ class ByteStream:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             try:
+                if self.path.is_file():
+                    _reject_bomb(self.path)
                 self._file = stack.enter_context(_CountedFile(self.path))
                 self._size = self.path.stat().st_size
                 plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
@@ -144,11 +171,7 @@ class ByteStream:
     def _read(self, size: int) -> bytes:
         chunk = b"".join(self._pieces(size))
         self._given += len(chunk)
-        if self._given > UNSUSPECTED + LARGEST_RATIO * self._file.count:
-            raise HeapfitError(
-                f"byte {self._file.count}: unpacks to more than {LARGEST_RATIO} times its size "
-                "(a decompression bomb? unpack it yourself if you trust it)"
-            )
+        _require_ratio(self._given, self._file.count)
         return chunk
 
     def _pieces(self, size: int) -> Iterator[bytes]:

@@ -193,10 +193,9 @@ def _describe_reserves(seen: Outlook) -> list[str]:
 def _describe_reserve(one: Reserve, region: int | None) -> str:
     length = "As long again" if one.times == 1 else f"{one.times} times as long"
     if one.free <= 0:
-        return f"{length}: memory runs out in {format_share(one.chance)} of such runs."
+        return f"{length}: more than 1 of 10 such runs has nothing free."
     enough = "" if region is None else f", so {region - one.free:,.0f} B of the region would do"
-    left = f"{one.free:,.0f} B ({max(0.0, one.low):,.0f} to {max(0.0, one.high):,.0f})"
-    return f"{length}: 9 of 10 such runs leave {left} free{enough}."
+    return f"{length}: 9 of 10 such runs leave {one.free:,.0f} B free{enough}."
 
 
 def _describe_skipped(log: TelemetryLog) -> list[str]:

@@ -30,13 +30,22 @@ from heapfit.importers.line_fields import LineField, parse_line
 from heapfit.importers.log_lines import LogLine, parse_moment
 
 _AMOUNT = (
-    r"(?P<{0}>-?(?:\d{{1,3}}(?:[,'_]\d{{3}})+|\d+)(?:\.\d+)?|0[xX][0-9a-fA-F]+|-?nan|-?inf)"
+    r"(?P<{0}>-?(?:\d{{1,3}}(?:[,'_]\d{{3}}){{1,6}}|\d{{1,20}})(?:\.\d{{1,20}})?"
+    r"|0[xX][0-9a-fA-F]{{1,20}}|-?nan|-?inf)"
     r"\s?(?:(?P<{0}_unit>bytes?|[km]i?b|[kmb])(?!\w))?"
 )
 _TIME = (
-    r"(?P<time>\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)?|\d+:\d\d:\d\d(?:[.,]\d+)?"
-    r"|\d+(?:\.\d+)?)"
+    r"(?P<time>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"
+    r"|\d{1,20}(?:\.\d{1,20})?)"
 )
+# Texts behind a field of a description that could as well be its end, of some fields and of others.
+_UNCLEAR = {
+    "any": re.compile(r"(?!)"),  # it ends where the text first stands
+    "memory": re.compile(r"[\w.-]"),
+    "time": re.compile(r"[\w.,:+-]"),
+}
+_INSIDE = re.compile(r"[\w.']")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 _TIME_COLUMN = re.compile(
     r"^(time\w*|date\w*|ts|t|(up)?time\w*|m?illis|ms|sec\w*|s)$|timestamp|uptime"
@@ -152,16 +161,31 @@ def _make_rule(text: str) -> tuple[re.Pattern[str], dict[str, str]]:
         raise HeapfitError(
             "--line: has no {free}, and not both {used} and {total} (say where they are)"
         )
-    kinds = {"time": _TIME, "any": ".*?", "memory": r"(?P<memory>[\w.-]+)"}
-    rule = "".join(
-        r"\s+".join(map(re.escape, re.split(r"\s+", one)))
-        if isinstance(one, str)
-        else rf"(?P<{one.name}>[0-9a-fA-F]+)(?P<{one.name}_unit>)"
-        if one.form == "x"
-        else kinds.get(one.name, r"[\w.]+" if one.letter else _AMOUNT.format(one.name))
-        for one in parts
-    )
+    rule = "".join(_words_of(one) for one in parts[:1])
+    unclear = 0  # fields whose end the text behind does not tell
+    for one, behind in zip(fields, parts[2::2], strict=True):
+        words, is_last = _words_of(behind), one is fields[-1]
+        unclear += not is_last and bool(_UNCLEAR.get(one.name, _INSIDE).match(str(behind)))
+        if not is_last and (not behind or unclear > 1):
+            raise HeapfitError(f"--line: a blank has to stand behind {{{one.name}}}")
+        rule += f"(?>.{{0,400}}?{words})" if one.name == "any" else _expression(one, behind) + words
     return re.compile(rule, re.IGNORECASE), {one.name: one.form for one in fields}
+
+
+def _words_of(text: str | LineField) -> str:
+    """A text as a regular expression that never takes it in two ways."""
+    return r"\s{1,40}+".join(map(re.escape, re.split(r"\s+", str(text))))
+
+
+def _expression(field: LineField, behind: str | LineField) -> str:
+    """A field as one; what it names are the field's value and unit."""
+    if field.form == "x":
+        return rf"(?P<{field.name}>[0-9a-fA-F]{{1,20}})(?P<{field.name}_unit>)"
+    kinds = {"time": _TIME, "memory": r"(?P<memory>[\w.-]{1,60})"}
+    amount = _AMOUNT.format(field.name)
+    if str(behind).startswith(","):  # which ends the number, as in a row of numbers
+        amount = amount.replace("[,'_]", "['_]")
+    return kinds.get(field.name, r"[\w.]{1,60}" if field.letter else amount)
 
 
 class Printed:

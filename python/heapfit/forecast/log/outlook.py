@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.forecast.decline import Decline, fell, find_decline, find_end, is_level, still_falls
-from heapfit.forecast.extremes import sample_maxima
+from heapfit.forecast.load import USUAL, find_level
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
-from heapfit.forecast.trend import find_dependence, rank_correlation
+from heapfit.forecast.trend import rank_correlation
 
 WINDOWS = 48
 FEWEST_WINDOWS = 20
@@ -37,7 +37,6 @@ _SHORTEST_CYCLE = 4  # states
 _PHASES = 24  # of a cycle
 _LAST = 3  # states, whose median is where a boot ends
 _TIMES = (1, 10)  # as long as the log
-_CHANCE = 0.1
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
@@ -120,9 +119,6 @@ class Reserve:
 
     times: int
     free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
-    low: float  # interval of 90 %
-    high: float
-    chance: float  # that memory runs out
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +231,8 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
     more = 0.0 if seen.period is None else _find_season(series, seen.period)
     calm = series._replace(free=series.free - more, dips=series.dips - more)
     _, highs, lows, blocks = _cut(calm, seen.windows)
-    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3)):
+    is_alone = np.array_equal(series.free, series.blocks)  # the largest block is all that is known
+    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3))[is_alone:]:
         if np.isfinite(values).all() and fell(values) and still_falls(values):
             gained = np.median(last[column][-_LAST:]) - np.median(series[column][-_LAST:])
             moved = values + gained, least + gained
@@ -249,11 +246,8 @@ def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
     """
     if len(lows) < FEWEST_WINDOWS or rank_correlation(lows) > _MOST_DEPENDENCE:
         return
-    sample = sample_maxima(-lows, find_dependence(-lows))
     for times in _TIMES:
-        count = times * len(lows)
-        low, high = sample.interval(count, _CHANCE)
-        yield Reserve(times, -sample.level(count, _CHANCE), -high, -low, sample.chance(0, count))
+        yield Reserve(times, -find_level(-lows, times * len(lows), USUAL))
 
 
 def _read_series(boot: Sequence[HeapState]) -> _Series:
