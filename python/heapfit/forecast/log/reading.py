@@ -120,15 +120,11 @@ def _read_lines(
         except UnclearFigureError as doubt:
             doubts.append(doubt)
     if not logs:
-        why = (
-            doubts[0]
-            if doubts
-            else (
-                f"none of its lines, {len(lines):,} in all, shows free bytes "
-                "(say what they look like: --line 'free {free} largest {largest}')"
-            )
+        nothing = (
+            f"none of its lines, {len(lines):,} in all, shows free bytes "
+            "(say what they look like: --line 'free {free} largest {largest}')"
         )
-        raise HeapfitError(f"{name}: {why}")
+        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
     head = "\n".join(text for _, text in lines[:_LOOKED_AT])
     for i, one in enumerate(logs):
         unit, setting = find_setting(one.name, head)
@@ -231,7 +227,8 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
         names = [re.sub(r"\d+", "", one) for one in names]
     heaps: defaultdict[str, list[Sample]] = defaultdict(list)
     for name, state in zip(names, states, strict=True):
-        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{state.memory} {name}").strip()
+        memory = "" if state.memory.lower() in name.lower() else state.memory
+        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").strip()
         heaps[key].append(state)
     return heaps
 
