@@ -168,6 +168,22 @@ def test_changes_are_tried_until_another_row_needs_less_where_bytes_decide() -> 
             assert tested is not None and tested.needed == needed
 
 
+def test_the_plan_for_this_build_is_told_with_what_breaks_it(tmp_path: Path) -> None:
+    source = TRACES / "tcc-1.parquet"
+    named = fit([source], tmp_path / "named")
+    build = named.this_build
+    assert build is not None and named.changes is not None
+    assert build.region < named.answer.size.region
+    worst = sorted(build.changes.results, key=lambda one: -(one.takes or 0))
+    assert build.broken == [one.name for one in worst if (one.takes or 0) > build.region] != []
+    assert f"{build.name} at {build.region:,} B does (--prefer build)" in named.next_build
+    taken = fit([source], tmp_path / "taken", FitOptions(prefer=Preference.BUILD))
+    assert (taken.winner.name, taken.answer.size.region) == (build.name, build.region)
+    assert taken.this_build is None and taken.changes is not None
+    held = [one.name for one in taken.changes.results if one.takes == build.region]
+    assert not {*held} & {*build.broken}
+
+
 @pytest.mark.parametrize("name", BROKEN)
 def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
     loaded, some = chosen(name)
@@ -829,7 +845,7 @@ def test_the_page_draws_the_rows_that_no_other_beats(folder, rows):
     assert not marked & set(series["other candidates"]["text"])
 
 
-@pytest.mark.parametrize("preference", Preference)
+@pytest.mark.parametrize("preference", [Preference.RAM, Preference.TIME, Preference.FLASH])
 def test_what_is_preferred_is_least(preference):
     four = [
         offer("ram", 96, 90, 90, 900),

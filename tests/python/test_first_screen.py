@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from captures import ethernet, ipv4, pcap
 from loads import STANDARD, write_load
@@ -15,6 +16,7 @@ from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.needs import measure
+from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -25,6 +27,8 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.results.html import page_rows
 from heapfit.results.longer import longer_section
 from heapfit.results.number_text import size
+from heapfit.trace.loaded import load_trace
+from heapfit.trace.stored import TraceInfo, write_trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -246,3 +250,28 @@ def test_everything_else_is_there_when_asked_for(tmp_path):
     assert fitted in {row["name"] for row in content["rows"]}
     assert fitted in content["verdict"]
     assert max(map(len, whole.splitlines())) <= 80
+
+
+def test_a_start_of_a_few_events_gets_no_size(tmp_path, capsys):
+    fitted = fit([table2(tmp_path / "start.heap", events=200)], tmp_path / "out")
+    text = " ".join(" ".join(printed(fitted, capsys)).split())
+    assert "200 events are too few for a size: record 300 at least" in text
+    assert "et the heap to" not in text
+    assert "Next build" not in text
+    assert (fitted.longer.rows, fitted.answer.is_enough) == ((), False)
+
+
+def test_what_ends_at_its_peak_says_so(tmp_path):
+    loaded = load_trace(write_load("steady", STANDARD, 1, tmp_path / "steady.parquet"))
+    (columns,) = loaded.batches(("op", "object", "size"))
+    born = int(columns["object"].max()) + 1
+    burst = {"op": np.zeros(100), "object": born + np.arange(100), "size": np.full(100, 512)}
+    made = {
+        name: np.append(values, burst[name]).astype(values.dtype)
+        for name, values in columns.items()
+    }
+    source = write_trace(tmp_path / "burst.parquet", [made], TraceInfo()).path
+    fitted = fit([source], tmp_path / "out", FitOptions(effort=Effort.QUICK))
+    assert "burst ends at its peak: record on until it is given back" in fitted.warnings
+    steady = fit([loaded.trace.path], tmp_path / "level", FitOptions(effort=Effort.QUICK))
+    assert not any("ends at its peak" in one for one in steady.warnings)

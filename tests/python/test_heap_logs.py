@@ -11,7 +11,10 @@ from readers import read_log
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
+from heapfit.importers.boots import cut_boots
+from heapfit.importers.formats import find_format
 from heapfit.importers.source_lines import site_hash
+from program import call_heapfit
 
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
 # In each a block is allocated, moved or made larger where the form can tell that, and freed.
@@ -561,3 +564,117 @@ def test_each_cut_of_a_file_is_read_or_refused():
                 assert "line" in str(error) or "no allocation" in str(error)
             else:
                 assert columns["op"]
+
+
+# ---- boots, callers, lists and other files
+
+BOOT = "*** Booting Zephyr OS build v3.7.0 ***\n"
+CALLS_OF_A_BOOT = "malloc({}) = 0x20001000\nmalloc(8) = 0x20001100\nfree(0x20001000)\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "events"),
+    [
+        (BOOT + CALLS_OF_A_BOOT.format(24) + BOOT + CALLS_OF_A_BOOT.format(40), [3, 3]),
+        (CALLS_OF_A_BOOT.format(24) + BOOT + "wifi\n" + BOOT + "malloc(9) = 0x20\n", [3, 1]),
+        (
+            "I (900) a: malloc(8) = 0x100\nI (90000) a: free(0x100)\nI (300) a: malloc(9) = 0x10\n",
+            [2, 1],
+        ),
+        (BOOT + CALLS_OF_A_BOOT.format(24), [3]),
+    ],
+)
+def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
+    log = tmp_path / "device.log"
+    log.write_text(text)
+    boots = cut_boots(log, find_format(log), tmp_path)
+    traces = [import_file(one, tmp_path / f"{i}.parquet") for i, one in enumerate(boots)]
+    assert [one.info.events for one in traces] == events
+    alone = import_file(log, tmp_path / "all.parquet").info
+    assert alone.events == max(events)
+    told = f"The log has {len(events)} boots"
+    assert any(note.startswith(told) for note in alone.notes) == (len(events) > 1)
+
+
+# A form that prints its callers: the sites of its requests, by what `sites` shows of them.
+CALLERS = {
+    "mtrace": (LOGS["mtrace"][0], ["00401163"]),
+    "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
+    "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
+    "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),
+    "SystemView's heap events": (LOGS["SystemView's heap events"][0], ["main/log.c:48"]),
+    "NuttX's memdump": (LOGS["NuttX's memdump"][0], ["2c5b0ef6"]),
+    "Zephyr's heaptrace dump": (LOGS["Zephyr's heaptrace dump"][0], ["08001234"]),
+    "log-malloc2": ("+ malloc 24 0x1000 [24:24]\n./app(main+0x1d)[0x401163]\n", ["00401163"]),
+    "ESP-IDF's heap trace, with names of a monitor": (
+        "    16 bytes (@ 0x3fca0000, Internal) allocated CPU 0 ccount 0x042ac374 caller "
+        "0x40376183:0x4037da9c\n0x4037da9c: grow at /src/main.c:33\n"
+        "    92 bytes (@ 0x3fca0020, PSRAM) allocated CPU 1 ccount 0x042ac75c caller "
+        "0x40376183:0x4037ffff\n",
+        ["grow at /src/main.c:33", "0x4037ffff"],
+    ),
+}
+
+
+@pytest.mark.parametrize("form", CALLERS)
+def test_callers_that_a_log_prints_are_kept(tmp_path, form):
+    text, expected = CALLERS[form]
+    (tmp_path / "device.log").write_text(text)
+    shown = call_heapfit("sites", str(tmp_path / "device.log")).stdout
+    assert [one for one in expected if one in shown] == expected
+
+
+@pytest.mark.parametrize(
+    ("form", "view", "names"),
+    [
+        ("SystemView's heap events", "tasks", ["alloc"]),
+        ("Zephyr's heaptrace dump", "tasks", ["main"]),
+        ("NuttX's memdump", "tasks", ["35"]),
+        ("ESP-IDF's heap trace", "memories", ["internal", "external"]),
+    ],
+)
+def test_tasks_and_memories_that_a_log_prints_are_kept(tmp_path, form, view, names):
+    (tmp_path / "device.log").write_text(LOGS[form][0])
+    shown = call_heapfit("sites", str(tmp_path / "device.log"), "--view", view).stdout
+    assert [one for one in names if one in shown] == names
+
+
+def test_a_list_gives_no_size_and_tells_what_it_lacks(tmp_path):
+    text = LOGS["ESP-IDF's heap trace"][0] + (
+        "total allocations: 24 total frees: 20\n(NB: Internal Buffer has overflowed)\n"
+    )
+    (tmp_path / "leak.log").write_text(text)
+    shown = call_heapfit("fit", str(tmp_path / "leak.log"), "-o", str(tmp_path / "out"))
+    assert shown.returncode == 1
+    assert "no size follows" in shown.stderr
+    notes = import_file(tmp_path / "leak.log", tmp_path / "t.parquet").info.notes
+    told = (
+        "The list is not whole: 4 blocks were live, and 3 are listed, since its records were full."
+    )
+    assert told in notes
+
+
+FOREIGN = {
+    "a capture of Bluetooth": b"btsnoop\0\0\0\0\1",
+    "a recording of memray": b"memray\0\0\1",
+    "a heap profile of Go": b"heap profile: 1: 64 [1: 64] @ heap/1048576\n",
+    "a heap dump of Java": b"JAVA PROFILE 1.0.2\0",
+    "a heap snapshot of Node": b'{"snapshot":{"meta":{',
+    "a linker map": b"Archive member included to satisfy reference by file (symbol)\n",
+    "a core dump": b"\x7fELF\2\1\1" + bytes(9) + b"\4\0" + bytes(40),
+    "a trace of Chrome": b'{"traceEvents":[{"ph":"X"}]}',
+    "a trace of Tracealyzer": b"PSF\0abc",
+    "an archive": b"PK\3\4abcd",
+    "a page of heapfit's own": b"<!DOCTYPE html><html><head><title>heapfit</title>",
+    "a program for another processor": b"\x7fELF\1\1\1" + bytes(9) + b"\2\0\x28\0" + bytes(40),
+}
+
+
+@pytest.mark.parametrize("what", FOREIGN)
+def test_a_file_of_another_kind_is_named_with_what_to_do(tmp_path, what):
+    file = tmp_path / "file"
+    file.write_bytes(FOREIGN[what])
+    shown = call_heapfit("import", str(file), "-o", str(tmp_path / "t.parquet"))
+    assert shown.returncode != 0
+    assert f"is {what}" in shown.stderr
+    assert "--line" not in shown.stderr

@@ -2,6 +2,7 @@
 """Kinds of recordings, as judged by eye and on synthetic loads; windows that a heap keeps."""
 
 import os
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.filling import describe_growth
+from heapfit.forecast.filling import describe_filling, describe_growth
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -131,6 +132,19 @@ def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     assert found.growth == ()
 
 
+def test_requests_that_grow_by_a_third_grow_and_a_batch_does_not(tmp_path: Path) -> None:
+    found = []
+    for seed, more in [(1, 0.35), (2, 0.35), (3, 0.35), (1, 0.0), (2, 0.0), (3, 0.0)]:
+        made = make_columns("steady", 40_000, seed)
+        made["size"] = (made["size"] * np.linspace(1, 1 + more, len(made["size"]))).astype(
+            np.uint64
+        )
+        found.append(kind_of(write_trace(tmp_path / "t.parquet", [made], TraceInfo())).kind)
+    assert found[:3] == [Kind.GROWING] * 3 and Kind.GROWING not in found[3:]
+    kept = {name: one[made["op"] == ALLOC] for name, one in made.items()}
+    assert kind_of(write_trace(tmp_path / "t.parquet", [kept], TraceInfo())).kind is Kind.JOB
+
+
 WRAPPED = """
 #include <stdlib.h>
 static inline __attribute__((always_inline)) char *allocated(size_t size) {
@@ -190,6 +204,22 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
     ]:
         slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
         assert f" ({rate}) " in describe_growth(slower, {}), seconds
+
+
+def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
+    kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
+    peak = kind.profile.u_max
+    told = describe_filling(replace(kind, microseconds=0), peak * 6 // 5, peak=peak, need=peak)
+    _, about, soonest, latest = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", told))
+    assert soonest < about < latest < 5 * soonest
+    inside = 0
+    for seed in range(2, 6):
+        made = make_columns("leak_site", 600_000, seed)
+        sizes = np.zeros(len(made["op"]), np.int64)
+        np.maximum.at(sizes, made["object"], made["size"].astype(np.int64))
+        live = np.cumsum(np.where(made["op"] == ALLOC, 1, -1) * sizes[made["object"]])
+        inside += soonest <= int(np.argmax(live > peak * 6 // 5)) <= latest
+    assert inside >= 3
 
 
 def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:

@@ -175,6 +175,7 @@ void FrameTrace::scan(bool is_end) {
     while (!is_over_ && !left.empty()) {
         if (const std::size_t size = frame_size(left)) {
             take(left.substr(0, size));
+            over_at_ = consumed_ + (tail_.size() - left.size());
             left.remove_prefix(size);
             continue;
         }
@@ -185,6 +186,7 @@ void FrameTrace::scan(bool is_end) {
         other_bytes_ += begins;
         left.remove_prefix(begins);
     }
+    consumed_ += tail_.size() - left.size();
     tail_.erase(0, is_over_ ? tail_.size() : tail_.size() - left.size());
 }
 
@@ -468,6 +470,11 @@ bool FrameTrace::is_whole() const {
     return cut_ == 0 && missing_ == 0 && about_ && about_->pointer_bits != 0 && about_->live == 0;
 }
 
+std::string FrameTrace::damage() const {
+    return is_over_ ? "byte " + std::to_string(over_at_) + ": the device began another recording"
+                    : "";
+}
+
 std::string FrameTrace::describe_overlaps() const {
     return "Event " + std::to_string(first_overlap_) +
            " is given memory that a live block covers (" + counted(overlapped_, "block", "blocks") +
@@ -492,7 +499,8 @@ std::vector<std::string> FrameTrace::notes() const {
     tell(cut_, "The log begins after " + counted(cut_, "event", "events") + " of the recording.");
     tell(missing_, counted(missing_, "event is", "events are") + " missing in " +
                        counted(gaps_, "place", "places") +
-                       ", for which the ring had no room or whose frames were lost.");
+                       ": double HFIT_RECORD_RING_SIZE, unless the line lost frames. A block whose "
+                       "free is missing counts as live, one whose request is missing does not.");
     tell(overlapped_, describe_overlaps());
     tell(unknown_resizes_,
          counted(unknown_resizes_, "allocation", "allocations") + " known by a later resize only.");

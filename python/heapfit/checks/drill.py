@@ -79,11 +79,15 @@ class Drill:
 
 
 def drill_program(
-    plan: PlanFile | Path | str, command: Sequence[str], progress: Progress = ignore_progress
+    plan: PlanFile | Path | str,
+    command: Sequence[str],
+    progress: Progress = ignore_progress,
+    region: int | None = None,
 ) -> Drill:
     """Runs a program out of memory at each kind of request that the plan's heap could refuse.
 
-    The program is recorded first, with its output; later runs print nothing. HeapfitError if it
+    `region`: the smallest that is tried, in bytes; None: 5 % below the need, or the plan's. The
+    program is recorded first, with its output; later runs print nothing. HeapfitError if it
     crashes by itself.
     """
     with prepare_program(plan, command, DEPTH) as program, scratch_folder() as folder:
@@ -96,7 +100,7 @@ def drill_program(
                 "there is (mend that first)"
             )
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
-        refusals = _find_refusals(loaded, program.plan)
+        refusals = _find_refusals(loaded, program.plan, region)
         chosen = choose(refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN))
         served = program.run(refusals.need, _HIDDEN)
         limit = max(_LEAST_SECONDS, _TIMES * served.seconds)
@@ -108,7 +112,7 @@ def drill_program(
         return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
 
 
-def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
+def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Refusals:
     """Replays the recording in regions below its need, each to the first request it refuses."""
     heap, base = heap_of_plan(plan), loaded.trace.base_alignment_for(plan.base_alignment)
     asked, needs = ServedRequests.of(heap, loaded), measure(heap, [loaded], base=base)
@@ -119,7 +123,7 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile) -> Refusals:
         needs.heap.set_to(needs.most),
         heap.set_to(heap.memory(engine_plan.smallest_region)),
     )
-    lowest = max(min(round(need * (1 - _BELOW)), plan.region or need), least)
+    lowest = max(min(given or round(need * (1 - _BELOW)), plan.region or need), least)
     found: dict[int, FirstRefusal] = {}
     for region in _regions(lowest, need, len(events)):
         size = max(region_of_plan(plan, region), engine_plan.smallest_region)

@@ -156,7 +156,8 @@ SHARED: Mapping[str, Option] = {
     "prefer": Option(
         "--prefer",
         "Choose the plan that needs the least of this. Without it: the least RAM, unless the "
-        "last 1 % costs 10 % more time or 500 B more flash (docs/choosing.md).",
+        "last 1 % costs 10 % more time or 500 B more flash; build: whatever changes of the program "
+        "take (docs/choosing.md).",
     ),
     "sram": Option(
         "--sram", "File with the energy of an access by memory size (docs/energy.md).", SEARCHING

@@ -19,6 +19,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import PlaceChain, known_chains, own_places
 from heapfit.importers.source_lines import SourcePlace, places_in
+from heapfit.importers.told_names import read_told_names
 from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
@@ -166,7 +167,9 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> list[Part]:
 def _task_parts(loaded: LoadedTrace) -> list[Part]:
     """What each task holds at the peak, and how it is at the end."""
     viewed = view_blocks(loaded, View.TASKS)
-    columns: list[Column[Holder]] = [Column("task", "task", lambda one: one.key), *_HELD]
+    names = read_told_names(loaded.trace.given)
+    task: Column[Holder] = Column("task", "task", lambda one: names.get(one.key, one.key))
+    columns = [task, *_HELD]
     return [
         Fields({"view": View.TASKS}),
         Table(columns, find_holders(viewed, viewed.tasks), "tasks"),

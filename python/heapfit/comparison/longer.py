@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from heapfit.comparison.margin import HeapSize, MarginBasis, margin_for
+from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, margin_for
 from heapfit.forecast.horizon import MOST_TIMES, Horizon, Refusal
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.load import ENOUGH_BURSTS, FEWEST_EVENTS, RARE, USUAL
@@ -95,7 +95,7 @@ def tell_longer_runs(
         if isinstance(times, Refusal):
             reason = f"{times.reason}; {times.advice}"
             return LongerRun(name, 0.0, is_asked, None, None, reason)
-        more = int(growth * max(0.0, times - 1))
+        more = int(growth * max(0.0, times - 1) / UNIT) * UNIT
         usual, needed = (
             set_to(size.region_with(margin_for(known, times, chance)) + more)
             for chance in (USUAL, RARE)

@@ -149,7 +149,8 @@ def _settle(
         row = _prefer(table, comparison, recordings[most], options, systems)
         most, comparison = look_at(row)
         row = _refine(row, most, comparison.row(row.name).r_safe)
-        if row.r_safe is None or (row.changes is not None and row.changes.is_complete):
+        is_tried = row.changes is not None and row.changes.is_complete
+        if row.r_safe is None or is_tried or options.prefer is Preference.BUILD:
             break
         table = trials.try_row(table.with_row(row), row)
     if table.peaks:

@@ -45,4 +45,4 @@ class FitOptions(PlanOptions):
     @property
     def is_by_memory(self) -> bool:
         """True if the winner is to have the least RAM, or about the least."""
-        return self.prefer in (None, Preference.RAM)
+        return self.prefer in (None, Preference.RAM, Preference.BUILD)

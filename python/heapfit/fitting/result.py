@@ -16,6 +16,7 @@ from heapfit.comparison.longer import LongerRuns
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import save_candidates
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer, describe_saving
@@ -30,6 +31,7 @@ from heapfit.fitting.longer_runs import FitKinds, forecast_selection
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
+from heapfit.fitting.this_build import ThisBuild, find_this_build
 from heapfit.fitting.workload import Request
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.profile import Profile
@@ -78,6 +80,7 @@ class Fit:
     kinds: FitKinds  # of the recordings
     longer: LongerRuns
     changes: ChangeTest | None  # the heap that is set, tried on changed programs; None: not tried
+    this_build: ThisBuild | None  # a plan that needs less, passed over for a change
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
@@ -97,7 +100,8 @@ class Fit:
         heap, region = self.answer.heap, self.answer.size.region
         if self.changes is None or self.answer.known.load.is_start:
             return ""
-        return self.changes.sentence(region, heap.set_to)
+        told = self.changes.sentence(region, heap.set_to)
+        return told if self.this_build is None else f"{told} {self.this_build.sentence()}"
 
     @property
     def saving(self) -> list[str]:
@@ -168,6 +172,7 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         kinds=kinds,
         longer=longer,
         changes=changes,
+        this_build=find_this_build(selection),
         today=selection.today,
         excerpt=selection.excerpt,
         designs=choice.designs,
@@ -180,9 +185,11 @@ def _confirm_changes(selection: Selection) -> ChangeTest | None:
     choice, today = selection.choice, selection.today
     answer = choice.answer
     tested = today.changes if answer.is_kept and today is not None else choice.winner.changes
+    programs = ChangedPrograms.from_recordings(selection.searched)
+    if tested is None and selection.options.prefer is Preference.BUILD and not answer.is_kept:
+        tested = programs.test(answer.heap, answer.size.r_safe, replace(answer.known, changes=0.0))
     if tested is None:
         return None
-    programs = ChangedPrograms.from_recordings(selection.searched)
     return programs.confirm(answer.heap, answer.size.region, tested)
 
 

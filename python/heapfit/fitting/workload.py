@@ -13,8 +13,10 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
+from heapfit.importers.boots import cut_all_boots
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_replaceable
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import pointer_size_warning
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep, usable_cores
@@ -24,6 +26,8 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import Trace
+
+LISTED = "A list tells what was live then"  # how the note of such a source begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +113,21 @@ class Workload:
 def read_workload(sources: Sequence[Path], request: Request) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
     place, importing = request.place, request.stages.part("import")
-    names = distinct_source_names(sources)
-    named = list(zip(sources, names, strict=True))
-    traces = open_all(named, request.options.importing, place.staging, request.sweep, importing)
+    options = request.options.importing
+    with scratch_folder() as folder:
+        sources = cut_all_boots(sources, Path(folder), options.own_lines)
+        names = distinct_source_names(sources)
+        named = list(zip(sources, names, strict=True))
+        traces = open_all(named, options, place.staging, request.sweep, importing)
     for source, trace in zip(sources, traces, strict=True):
-        if trace.path != source:
+        if trace.path != source and source.exists():  # no boot of it
             _require_place(source, place.final(trace).path)
+    for source, trace in zip(sources, traces, strict=True):
+        if any(note.startswith(LISTED) for note in trace.info.notes):
+            raise HeapfitError(
+                f"{source}: is a list of what was live then, from which no size follows (heapfit "
+                f"sites {source} says who holds it)"
+            )
     traces = [leave_out_oversized(trace, place.staging) for trace in traces]
     reading = request.stages.part("read", steps=2 * len(sources))
     recordings = (

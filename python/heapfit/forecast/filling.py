@@ -7,7 +7,10 @@ It says "grew while recorded": a cache that still fills grows as what is never f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from pathlib import Path
+
+import numpy as np
 
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
@@ -19,6 +22,8 @@ from heapfit.trace.chains import Chains
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _MICRO = 1_000_000  # microseconds of a second
+_HIGHER = 1.0  # deviations of the peaks by which a run may exceed the highest that was recorded
+_USUAL = 0.1  # quantile of the windows' peaks that a run has at least
 _EXACT = 10  # bytes; below it a rate has two digits
 
 
@@ -59,17 +64,35 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     The allocator's overhead is taken to grow with the live bytes. In time where the recording has
     a clock, else in events.
     """
-    live = max(region * peak / max(need, 1) - kind.profile.u_max, 0.0)
-    rates = (kind.rate.slope, kind.rate.high, kind.rate.low)
-    events = [kind.profile.u_max_event + live / rate for rate in rates if rate > 0]
+    soonest, at, latest = _find_filling(kind, region * peak / max(need, 1))
     unit, scale = "events", 1.0
     if kind.microseconds:
-        length, unit, _ = find_unit(events[0] * kind.microseconds / _MICRO)
+        length, unit, _ = find_unit(at * kind.microseconds / _MICRO)
         scale = length * _MICRO / kind.microseconds
-    at, soonest, latest = (*(_format(one / scale, unit) for one in events), "more")[:3]
-    joint = "to" if kind.rate.low > 0 else "or"  # growth may as well stop
-    span = "" if at == soonest == latest else f" ({soonest} {joint} {latest})"
-    return f"{region:,} B are full some {at} {unit}{span} from the start."
+    first, middle, last = (_format(one / scale, unit) for one in (soonest, at, latest))
+    joint = "to" if latest < inf else "or"  # growth may as well stop
+    span = "" if first == middle == last else f" ({first} {joint} {last})"
+    return f"{region:,} B are full some {middle} {unit}{span} from the start."
+
+
+def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float]:
+    """After how many events live bytes exceed a room: soonest, about, latest (infinite: never).
+
+    The peaks of the windows are moved along the growth to the end of the recording. A run fills the
+    room as soon as one like the highest comes, or as late as all are like those of the lowest
+    tenth.
+    """
+    windows, trend = kind.windows, kind.trend
+    peaks = windows.peaks + trend.slope * np.arange(len(windows) - 1, -1, -1)
+    end, highest = int(windows.starts[-1]) + windows.events, float(peaks.max())
+
+    def cross(level: float, rate: float) -> float:
+        return max(0.0, end + windows.events * (room - level) / rate) if rate > 0 else inf
+
+    over = highest + _HIGHER * float(peaks.std())
+    soonest = cross(over, trend.high if room > over else trend.slope)
+    latest = max(float(end), cross(float(np.quantile(peaks, _USUAL)), trend.low))
+    return soonest, cross(highest, trend.slope), latest
 
 
 def _describe_rate(kind: RecordingKind) -> str:
@@ -106,6 +129,8 @@ def _describe_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -
 
 
 def _format(value: float, unit: str) -> str:
+    if value == inf:
+        return "more"
     return f"{value:,.0f}" if unit == "events" or value >= 100 else f"{value:.2g}"
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import erfc, inf, sqrt
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from heapfit.trace.stored import Trace
 
 Family: TypeAlias = Literal["size", "site", "thread"]
 Frame = TypeVar("Frame")
-Troughs: TypeAlias = NDArray[np.int64]
+Troughs: TypeAlias = NDArray[Any]  # bytes
 
 FAMILIES: tuple[Family, ...] = ("site", "size", "thread")
 MOST_GROUPS = 4096  # of a family; what comes later is one group together
@@ -35,6 +35,7 @@ STEEP = 3.0  # deviations of the values around the line that a trend of the tota
 STEEP_OF_GROUPS = 4.5  # of one group of many: what lives long makes slow trends by chance
 _MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much of it
 SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
+_LARGER = 0.1  # by as much at least do sizes rise that grow
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -153,19 +154,37 @@ def _chance_of_steps(troughs: Troughs) -> float:
     return erfc(z / sqrt(2)) / 2
 
 
+def sizes_grow(sizes: NDArray[np.float64], windows: Windows) -> bool:
+    """True if requests grow clearly from window to window, and the live bytes with them.
+
+    Live bytes of many short lives scatter by more than a third; the mean request does not.
+    """
+    rise, *live = (
+        find_trend(one).slope * len(one) / max(1.0, float(one.mean()))
+        for one in (sizes, windows.troughs, windows.peaks)
+    )
+    return rise >= _LARGER and max(live) >= rise / 5 and grows(sizes, steep=STEEP_OF_GROUPS)
+
+
 def follow_groups(
     trace: Trace, windows: Windows
-) -> tuple[list[BlockGroup], tuple[int, ...], float]:
+) -> tuple[list[BlockGroup], tuple[int, ...], float, NDArray[np.float64]]:
     """All sizes, known call sites and known threads that change, in one read of the trace.
 
-    With all sites, also those that never change, and the microseconds from an event to the next: 0
-    where the recording has no clock.
+    With all sites, also those that never change, the microseconds from an event to the next (0
+    where the recording has no clock), and the mean request of each window in bytes.
     """
     cut = int(windows.starts[0]), windows.events, len(windows)
     numbers: dict[Family, dict[int, int]] = {family: {0: 0} for family in FAMILIES}
     troughs = {family: _engine.GroupTroughs(*cut) for family in FAMILIES}
+    counts, sums, first = *np.zeros((2, len(windows) + 1)), -cut[0]
     for events, batch in trace.walk("time", "site", "thread"):
         is_request = batch["op"] < FREE
+        window = (first + np.flatnonzero(is_request)) // windows.events
+        window = np.where((window < 0) | (window >= len(windows)), len(windows), window)
+        counts += np.bincount(window, minlength=len(windows) + 1)
+        sums += np.bincount(window, batch["size"][is_request], len(windows) + 1)
+        first += len(is_request)
         for family in FAMILIES:
             names = np.where(is_request, batch[family], 0).astype(np.uint64)
             troughs[family].feed(events, _number(names, numbers[family]))
@@ -176,7 +195,7 @@ def follow_groups(
     ]
     end = int(batch["time"][-1])
     apart = end / trace.info.events if end >= SHORTEST_CLOCK else 0.0
-    return series, tuple(numbers["site"]), apart
+    return series, tuple(numbers["site"]), apart, (sums / np.maximum(1, counts))[:-1]
 
 
 def _series_of(

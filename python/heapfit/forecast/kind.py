@@ -23,6 +23,7 @@ from heapfit.forecast.growth import (
     find_joint_trend,
     follow_groups,
     grows,
+    sizes_grow,
     trend_of_growth,
 )
 from heapfit.forecast.period import find_period
@@ -36,6 +37,7 @@ WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
+_BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
 _FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
@@ -92,10 +94,14 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if kind is Kind.TOO_SHORT and not tells_windows(windows):
         trend = find_trend(windows.troughs)
         return RecordingKind(kind, reason, windows, trend, (), None, 0.0, (), profile)
-    series, sites, microseconds = follow_groups(trace, windows)
+    series, sites, microseconds, sizes = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
+    holds = _share_of_end(profile) <= _LONGEST_END and not _is_batch(profile)
+    if not is_growing and sizes_grow(sizes, windows) and holds:
+        is_growing, total = True, trend_of_growth(windows.peaks)
+        kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
-    if growth and _share_of_end(profile) <= _LONGEST_END:
+    if growth and holds:
         kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     return RecordingKind(
         kind,
@@ -118,8 +124,10 @@ def judge(profile: Profile) -> tuple[Kind, str]:
         return Kind.TOO_SHORT, f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
     period, ending = find_period(profile), _share_of_end(profile)
     if grows(windows.troughs):
+        batch = Kind.JOB, "it is a batch, which keeps what it asks for"
         rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
-        return (Kind.JOB, "what it gathers is freed at its end") if ending else rises
+        stays = batch if _is_batch(profile) else rises
+        return (Kind.JOB, "what it gathers is freed at its end") if ending else stays
     if period is not None and period > windows.events:
         return Kind.CYCLE, f"live bytes come again every {period:,} events"
     if ending > _LONGEST_END:
@@ -132,6 +140,11 @@ def judge(profile: Profile) -> tuple[Kind, str]:
 def tells_windows(windows: Windows) -> bool:
     """True if a recording is long enough for its windows to say something."""
     return len(windows) == WINDOWS and windows.events >= FEWEST_EVENTS
+
+
+def _is_batch(profile: Profile) -> bool:
+    """True if a program frees next to nothing of what it asks for."""
+    return profile.never_freed >= _BATCH * int(profile.allocations.sum())
 
 
 def _share_of_end(profile: Profile) -> float:

@@ -40,11 +40,13 @@ def call_bounds(
     called = (name for name in functions_of(header) if not name.endswith(_CALLS_OUTSIDE_WORK))
     names = list(dict.fromkeys(map(core_word, called)))
     found: dict[Text, WorstCase] = {}
+    stacks: dict[Text, int] = {}
     try:
         require_equal_code(images["marked"], images["plain"])
         cases = WorstCases(LinkedCode(images["marked"], CORTEX_M4.tools))
         for name in names:
             with suppress(UnboundedError):
+                stacks[name] = cases.find_stack(name)
                 found[name] = cases.find(name)
         compiler = CORTEX_M4.about(folder)
     except (*FAILURES, HeapfitError):
@@ -54,6 +56,8 @@ def call_bounds(
         "compiler": compiler,
         **{name: Text(" ".join(options)) for name, options in words.items()},
         "calls": [{"function": name} | asdict(worst) for name, worst in found.items()],
-        "unbounded": [name for name in names if name not in found],
+        "unbounded": [
+            {"function": name, "stack": stacks.get(name, 0)} for name in names if name not in found
+        ],
         "width": max(map(len, names)),
     }

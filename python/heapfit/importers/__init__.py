@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError, first_line
+from heapfit.importers.boots import cut_boots, find_fullest
 from heapfit.importers.formats import (
     FORMATS,
     FRAMES,
@@ -148,24 +149,28 @@ def _import(
     form: Format | None = None,
 ) -> Trace:
     """Stores the events of a file of this form; None: the one that its content tells."""
-    form = form or format_of(stream, options.own_lines)
+    own = options.own_lines
+    form = form or format_of(stream, own)
     _check_queue(stream.path, options.queue, options.queue if form.name == PACKETS else "")
-    incoming = form.open(stream, options)
     if output.exists() and output.samefile(stream.path):
         raise HeapfitError(f"{output}: is the file to import (choose another output)")
+    with scratch_folder() as folder:
+        boot, others = find_fullest(cut_boots(stream.path, form, Path(folder), own), own)
+        with ByteStream(boot) if others else nullcontext(stream) as content:
+            incoming = form.open(content, options)
 
-    def info() -> TraceInfo:
-        found, bits = incoming.info(), options.pointer_bits
-        cut = (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
-        return replace(
-            found,
-            source=found.source or stream.path.name,
-            notes=(*found.notes, *cut),
-            pointer_bits=found.pointer_bits if bits is None else bits,
-        )
+            def info() -> TraceInfo:
+                found, bits = incoming.info(), options.pointer_bits
+                cut = (f"The rest is left out, from {stream.damage}",) if stream.damage else ()
+                return replace(
+                    found,
+                    source=found.source or stream.path.name,
+                    notes=(*filter(None, [others]), *found.notes, *cut),
+                    pointer_bits=found.pointer_bits if bits is None else bits,
+                )
 
-    columns = read_columns(incoming, stream, options.whole_only, progress)
-    return write_trace(output, columns, info, incoming.chains, stream.path)
+            columns = read_columns(incoming, content, options.whole_only, progress)
+            return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
 def _check_queue(source: Path, queue: str | None, used: str | None) -> None:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import FORMATS, STORED_MAGIC
+from heapfit.importers.formats import CORE_DUMP, FORMATS, STORED_MAGIC
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.toml_table import FileKind, read_document
 from heapfit.store_file import StoreFile
@@ -53,7 +53,7 @@ def classify_file(path: Path) -> Kind:
             head = stream.head
     except HeapfitError:
         return Kind.UNKNOWN
-    if head.startswith((_ELF, _SCRIPT)):
+    if head.startswith((_ELF, _SCRIPT)) and not re.match(CORE_DUMP, head):
         return _classify_program(head)
     if head.startswith(STORED_MAGIC):
         return Kind.RECORDING

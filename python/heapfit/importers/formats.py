@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -21,12 +23,58 @@ STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 _TEXT_LINE = re.compile(rb"[ \t]*[acmrf][ \t]+[0-9]")
 _TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
 _HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
-# Profiles that people take for recordings.
-_FOREIGN = (
-    (b"heap_v2/", "a heap profile of jemalloc, which has samples"),
-    (b"heap profile:", "a heap profile of tcmalloc, which has sums"),
-    (b"desc: --", "a file of valgrind's massif, which has snapshots"),
-    (b'{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums"),
+# Files that people take for recordings: how they begin, what they are, and what to do.
+_RECORD = "record the program: heapfit record -- PROGRAM"
+_TARGET = "record on the device: heapfit generate --record has the recorder"
+CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
+_FOREIGN = tuple(
+    (re.compile(rule, re.MULTILINE), what, do)
+    for rule, what, do in (
+        (rb"\Aheap_v2/", "a heap profile of jemalloc, which has samples", _RECORD),
+        (
+            rb"\Aheap profile: *\d+: *\d+ \[",
+            "a heap profile of Go or tcmalloc, which has sums",
+            _RECORD,
+        ),
+        (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots", _RECORD),
+        (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums", _RECORD),
+        (CORE_DUMP, "a core dump, which has memory and no requests", _RECORD),
+        (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
+        (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
+        (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees", _RECORD),
+        (rb'\A\{"(snapshot|head)":', "a heap snapshot of Node, whose collector frees", _RECORD),
+        (rb'"traceEvents"|\A\[\{"(name|cat|ph|pid|ts)"', "a trace of Chrome or Perfetto", _RECORD),
+        (
+            rb"^Memory Configuration|^Linker script and memory map|^Archive member included",
+            "a linker map, which has sizes and no requests",
+            _TARGET,
+        ),
+        (
+            rb"\APSF|\ATrcRecorder|\A\x01\x02\x03\x04\x71\x72\x73\x74|\A\0\0\0?PSF",
+            "a trace of Tracealyzer",
+            _TARGET,
+        ),
+        (
+            rb"\A(PK\x03\x04|7z\xbc\xaf|Rar!)|\A.{257}ustar",
+            "an archive",
+            "unpack it, give its files",
+        ),
+        (
+            rb"\A\x0a.{0,40}\x12.{0,40}(?:alloc_objects|inuse_space)",
+            "a heap profile of Go, which has samples",
+            _RECORD,
+        ),
+        (
+            rb"(?i)\A\s*<!doctype html[^>]*>(?=(?s:.){0,4000}heapfit)",
+            "a page of heapfit's own",
+            "give the recording that it was made of",
+        ),
+        (
+            rb'\A\s*\{\s*"schema(_version)?"',
+            "an answer of heapfit's own, by --json",
+            "give the recording that it was made of",
+        ),
+    )
 )
 # Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
 _FREE_BYTES = re.compile(
@@ -168,13 +216,19 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     )
 
 
+def find_format(path: Path, own_lines: OwnLines | None = None) -> Format | None:
+    """The format of a file; None of a stored trace, of no file, and of what is not known."""
+    if not path.is_file():
+        return None
+    with suppress(HeapfitError), ByteStream(path) as stream:
+        return None if stream.head.startswith(STORED_MAGIC) else format_of(stream, own_lines)
+    return None
+
+
 def _reject_foreign(stream: ByteStream) -> None:
-    for magic, foreign in _FOREIGN:
-        if stream.head.startswith(magic):
-            raise HeapfitError(
-                f"{stream.path}: is {foreign}, not events: no heap can be replayed from it (record "
-                "the program: heapfit record -- PROGRAM)"
-            )
+    for rule, what, do in _FOREIGN:
+        if rule.search(stream.head):
+            raise HeapfitError(f"{stream.path}: is {what}: no heap can be replayed from it ({do})")
 
 
 def _reject_free_bytes(stream: ByteStream) -> None:

@@ -138,7 +138,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.DAY, _HMS, "serial monitors"),
     (
         None,
-        rf"{_LEVEL}(?:\]|>|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|]|(?:{_WORDS})(?=\s+[(\[|<])",
+        rf"{_LEVEL}(?:\]|>|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
         "levels",
     ),
     (None, r"(?<=\[)(?![^\]]*\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
@@ -149,6 +149,15 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
 )
 _RULES = tuple((clock, re.compile(_OPEN + rule + _CLOSE)) for clock, rule, _ in _PREFIXES)
+# Which row fits, in one go: the name of the group is its place.
+_ANY_RULE = re.compile(
+    _OPEN
+    + "|".join(
+        f"(?P<r{i}>{re.sub('[?]P<[a-zA-Z]+>', '?:', rule)})"
+        for i, (_, rule, _) in enumerate(_PREFIXES)
+    ).join(("(?:", ")"))
+    + _CLOSE
+)
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
 # A time that stands behind other words.
 _TOLD = re.compile(
@@ -224,10 +233,19 @@ class LineReader:
         begin, length = _WRAPS.get(clock, (inf, inf))
         if drop > length / 2 and drop + seconds >= begin:
             added, drop = added + length, 0.0
-        fell = drop > min(_JITTER, (drop + seconds) / 2)
+        fell = drop > _JITTER
         self._added[clock] = added
         self._last[clock] = seconds + added
         return fell
+
+
+def tells_start(line: str) -> bool:
+    """Whether a line tells a start of the device.
+
+    >>> tells_start("*** Booting Zephyr OS build v3.7.0 ***")
+    True
+    """
+    return _START.search(line) is not None
 
 
 def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
@@ -238,21 +256,15 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
     """
     text, moments = _PRIORITY.sub("", _COLOUR.sub("", line)), dict[Clock, float]()
     for _ in range(_MOST_PREFIXES):
-        found = next(
-            (
-                (clock, m)
-                for clock, rule in _RULES
-                if (m := rule.match(text)) and m.end() < len(text)
-            ),
-            None,
-        )
-        if found is None:
+        found = _ANY_RULE.match(text)
+        if found is None or found.end() == len(text):
             break
-        clock, match = found
-        seconds = None if clock is None else _count_seconds(match.groupdict())
+        clock, rule = _RULES[int((found.lastgroup or "")[1:])]
+        match = rule.match(text) if clock else None
+        seconds = _count_seconds(match.groupdict()) if match else None
         if clock is not None and seconds is not None:
             moments.setdefault(clock, seconds)
-        text = text[match.end() :]
+        text = text[found.end() :]
     if not moments and (told := _TOLD.search(text)):
         moments[Clock.UPTIME] = _count_seconds(told.groupdict()) or 0.0
     return moments, text.strip()

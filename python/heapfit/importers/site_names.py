@@ -16,9 +16,12 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
+from heapfit.importers.told_names import read_told_names
 from heapfit.trace.loaded import LoadedTrace
 
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
+
+_WRAPPED_CALLERS = "ESP-IDF's heap trace"  # whose innermost is always the allocator's own
 
 PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
 
@@ -65,10 +68,19 @@ def is_of_library(place: SourcePlace) -> bool:
 
 
 def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
-    """The callers of each site, inlined ones too; empty without programs."""
-    if not programs:
-        return {}
+    """The callers of each site, inlined ones too; without programs as the log itself names them."""
     recorded = loaded.trace.chains
+    if not programs:
+        told = read_told_names(loaded.trace.given)
+        begin = int(loaded.trace.info.source == _WRAPPED_CALLERS)
+        chains = {
+            **{site: (site,) for site in np.unique(loaded.sites).tolist() if site in told},
+            **recorded,
+        }
+        return {
+            site: tuple(SourcePlace("", one, None, told.get(one)) for one in chain[begin:] or chain)
+            for site, chain in chains.items()
+        }
     chains = {site: recorded.get(site, (site,)) for site in np.unique(loaded.sites).tolist()}
     wanted = {caller for chain in chains.values() for caller in chain}
     known = frames_in(programs, wanted)

@@ -51,7 +51,8 @@ class SourcePlace:
     @property
     def description(self) -> str:
         """The place as text: "function, source.c:12", or the address in its file."""
-        where = self.line or f"{self.file}+{self.address:#x}"
+        address = f"{self.address:#x}"
+        where = self.line or (f"{self.file}+{address}" if self.file else address)
         return f"{self.function}, {where}" if self.function else where
 
 

@@ -37,9 +37,10 @@ def list_system_lines(
 
     `rule`: the best one by size, which ESP-IDF's settings are; None: there is none.
     """
-    if is_of_esp_idf(memories):
-        return {} if rule is None else {"esp_idf": list_esp_idf(rule)}
-    return {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
+    others = {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
+    if rule is None or not is_of_esp_idf(memories):
+        return others
+    return {"esp_idf": (*list_esp_idf(rule), "# not ESP-IDF: --all has a linker's lines")} | others
 
 
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:

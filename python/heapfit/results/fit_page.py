@@ -160,7 +160,7 @@ def _choices(fit: Fit) -> list[Part]:
         ),
         Column(page="bytes", shown=lambda one: tell_region(*one)),
         Column(
-            page="margin of its kind",
+            page="reserve",
             shown=lambda one: f"{one[0].size.margin:g} %" if one[0].size else "",
         ),
         Column(page="a call", shown=lambda one: count(one[0].mean)),
@@ -168,7 +168,7 @@ def _choices(fit: Fit) -> list[Part]:
         Column(page="flash", shown=lambda one: count(one[0].flash)),
     ]
     words = (
-        "Each heap for these recordings, with the margin of its own kind. Calls in instructions of "
+        "Each heap for these recordings, with its reserve. Calls in instructions of "
         "a Cortex-M4, estimated; flash in bytes of code."
     )
     return [Line(words), Table(columns, rows, look="offers")]
@@ -212,7 +212,7 @@ def _judge(fit: Fit) -> tuple[str, str]:
 
 
 def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
-    """The region as peak, allocator and margin."""
+    """The region as peak, allocator and reserve."""
     heap_size = fit.answer.size
     needed = heap_size.region_with(0)
     parts = (
@@ -238,7 +238,7 @@ def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
             count(held.seen_refused),
             f"of {count(held.seen)} replayed in this heap",
         ),
-        NamedFigure("margin", f"{fit.answer.size.margin:g} %", "above the need of the recordings"),
+        NamedFigure("reserve", f"{fit.answer.size.margin:g} %", "for other runs and changes"),
         NamedFigure(
             "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
         ),

@@ -52,6 +52,8 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
         *fit.saving,
         *fit.answer.describe_parts(),
     ]
+    build = fit.this_build
+    told = build and {"name": build.name, "region": build.region, "broken": build.broken}
     changes = [] if fit.changes is None else [Fields({"changes": fit.changes.to_rows()})]
     return [
         Line(_title(fit)),
@@ -65,6 +67,7 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
         Fields({"held": fit.holdout}),
         *_hold_parts(fit),
         *changes,
+        Fields({"this_build": told}),
         *paragraph(fit.next_build, _INDENT),
         Fields({"looked_at": fit.excerpt}),
         *paragraph(fit.excerpt.sentence() if fit.excerpt else "", _INDENT),

@@ -47,6 +47,9 @@ class FrameTrace {
     // Events that are missing between those of the log, so far.
     [[nodiscard]] std::uint64_t missing() const { return missing_; }
 
+    // Where the log goes on with another recording, which is not read; "" if it does not.
+    [[nodiscard]] std::string damage() const;
+
     // True if no event before or between those of the log is missing, and no block was live before.
     [[nodiscard]] bool is_whole() const;
 
@@ -116,7 +119,9 @@ class FrameTrace {
     std::map<std::uint64_t, std::uint64_t> live_; // blocks: address, size
     bool is_placed_ = false;                      // addresses are kept
     std::vector<std::uint32_t> addresses_;
-    bool is_over_ = false; // another recording begins in the log
+    bool is_over_ = false;       // another recording begins in the log
+    std::uint64_t over_at_ = 0;  // its first byte
+    std::uint64_t consumed_ = 0; // bytes before tail_
     std::uint64_t frames_ = 0;
     std::uint64_t next_ = 0; // events before the next frame, if none is missing
     bool has_tick_ = false;

@@ -29,7 +29,7 @@ class Offer:
 
     def figure(self, preference: Preference | None) -> float | None:
         """What a user prefers to be small, by default memory; None if it was not measured."""
-        if preference in (None, Preference.RAM):
+        if preference in (None, Preference.RAM, Preference.BUILD):
             return self.region
         return self.costs.figure(Measure(preference.value))
 

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from math import nan
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from heapfit.forecast.log.states import LARGEST_VALUE, Field
 
@@ -64,7 +65,7 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
     (
         Field.LEAST,
         r"(min\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
-        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?free|(heap|mem|ram)\W*min\b|free\W*watermark",
+        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
         1,
     ),
     (
@@ -79,7 +80,7 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
         1,
     ),
     (Field.AVAILABLE, r"avail", 1),
-    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*of\W*$|(heap|mem|ram)size|limit", 1),
+    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit", 1),
     (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$", 1),
 )
 _RULES = tuple((field, re.compile(rule), factor) for field, rule, factor in _LABELS)
@@ -108,8 +109,9 @@ MEMORY = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
-    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d+)(?:\.\d+)*|-?nan|-?inf)(?!\.\d)"
-    r"\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?|-?nan|-?inf)"
+    r"(?!\.\d)"
+    r"(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
 )
 _COUNTED = re.compile(
     r"\s*(blocks?|chunks?|allocs?|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
@@ -117,11 +119,12 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile("[A-Za-z]{2}")
-_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s")
+_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|\b(?=(out )?of\s*$)")
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAME = 60  # characters
+_LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
 _UNITS = {"k": 1024, "m": 1024**2}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
 MAIN = (
@@ -176,24 +179,43 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
     numbers = [*_NUMBER.finditer(text)]
-    labels = _label(text, numbers)
-    is_failure = bool(_FAILS.search(text))
-    own, last = memory, before
-    for number, (name, head, tail) in zip(numbers, labels, strict=True):
-        is_counted = number["unit"] is None and _COUNTED.match(text, number.end())
+    ends = [0, *(number.end() for number in numbers)]
+    starts = [*(number.start() for number in numbers), len(text)]
+    between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
+    told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
+    first = next((one[2] for one in told if one is not None), "")
+    for i, meaning in enumerate(told):
+        if meaning is not None:
+            field, factor, own, unit = meaning
+            value = parse_bytes(numbers[i]["value"], unit) * factor
+            yield Figure(field, value, own, text[: starts[i]] if own == first else between[i])
+
+
+_Meaning: TypeAlias = tuple[Field, float, str, str]  # with a factor, the memory, and the unit
+
+
+@lru_cache(_LABELS_KEPT)
+def _find_meanings(
+    between: tuple[str, ...], units: tuple[str | None, ...], memory: str, before: Field | None
+) -> tuple[_Meaning | None, ...]:
+    """What each number of a line is, by the texts between them; None: nothing of a heap."""
+    is_failure = bool(_FAILS.search("#".join(between)))
+    own, last, found = memory, before, list[_Meaning | None]()
+    for i, (head, tail) in enumerate(_label(between, units)):
+        is_counted = units[i] is None and _COUNTED.match(between[i + 1])
         named = find_memory(head) or find_memory(tail)
         own = named or (memory if re.search("heap|mem|ram", _normalise(head)) else own)
         field, factor = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
             field, is_failure = Field.FAILED, False
-        if number["unit"] == "%":
+        if units[i] == "%":
             is_share = field is Field.ALLOCATED or (last is Field.ALLOCATED and head.isspace())
             field, factor = (Field.SHARE if is_share else None), 1.0
         last = field if field in (Field.FREE, Field.ALLOCATED, Field.LARGEST) else last
-        if field is None or (is_counted and field is not Field.FAILURES):
-            continue
-        value = parse_bytes(number["value"], number["unit"] or find_unit(head))
-        yield Figure(field, value * factor, own, name)
+        is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
+        unit = units[i] or find_unit(head)
+        found.append((field, factor, own, unit) if field and is_bytes else None)
+    return tuple(found)
 
 
 def find_memory(text: str) -> str:
@@ -228,28 +250,25 @@ def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float
     return found
 
 
-def _label(text: str, numbers: Sequence[re.Match[str]]) -> list[tuple[str, str, str]]:
-    """Of each number the text before it, the words before that belong to it, and those behind."""
-    ends = [0, *(number.end() for number in numbers)]
-    starts = [*(number.start() for number in numbers), len(text)]
-    between = [text[end:start] for end, start in zip(ends, starts, strict=True)]
+def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
+    """Of each number the words before it that belong to it, and those behind."""
     # All numbers have their words behind them.
-    is_behind = not _WORD.search(between[0]) and bool(_WORD.search(between[-1]))
+    is_behind = not _WORD.search(between[0]) and classify(between[-1]) is not None
     heads, tails = [between[0]], [""]
     for words in between[1:]:
         cuts = [*_SEPARATOR.finditer(words)]
         tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
         heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
     tails[-1] = tails[-1] or _SEPARATOR.split(between[-1])[0]
-    for i in range(1, len(numbers)):
+    for i in range(1, len(units)):
         if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
             run = next(j for j in range(i, len(between)) if not _PAIR.match(between[j])) - i + 1
             _share(heads, tails, i - 1, run)
         elif not _WORD.search(_COUNTED.sub("", heads[i])) and (
-            numbers[i - 1]["unit"] == "%" or _COUNTED.match(text, ends[i])
+            units[i - 1] == "%" or _COUNTED.match(between[i])
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
-    return [(text[: starts[i]], heads[i], tails[i + 1]) for i in range(len(numbers))]
+    return [(heads[i], tails[i + 1]) for i in range(len(units))]
 
 
 def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:

@@ -24,25 +24,34 @@ class WorstCases:
     def __init__(self, code: LinkedCode) -> None:
         self._code = code
         self._known: dict[int, WorstCase] = {}
+        self._stacks: dict[int, int] = {}
         self._callers: list[int] = []
 
     def find(self, name: str) -> WorstCase:
         """The worst case of one function; UnboundedError, which names the place, if it has none."""
         return self._find_at(self._code.find_function(name))
 
-    def _find_at(self, start: int) -> WorstCase:
+    def find_stack(self, name: str) -> int:
+        """The bytes of stack of one function, which may have loops without a bound."""
+        return self._stack_at(self._code.find_function(name))
+
+    def _stack_at(self, start: int) -> int:
         if start in self._callers:
             raise UnboundedError(
                 start, f"{self._code.name_at(start)} calls itself, through others or not"
             )
-        if start not in self._known:
+        if start not in self._stacks:
             self._callers.append(start)
             try:
-                function = self._code.function(start)
-                path = longest_path(function, self._code.marks, self._find_at)
-                stack = deepest_stack(function, lambda callee: self._find_at(callee).stack)
+                self._stacks[start] = deepest_stack(self._code.function(start), self._stack_at)
             finally:
                 self._callers.pop()
+        return self._stacks[start]
+
+    def _find_at(self, start: int) -> WorstCase:
+        stack = self._stack_at(start)  # which finds a function that calls itself
+        if start not in self._known:
+            path = longest_path(self._code.function(start), self._code.marks, self._find_at)
             self._known[start] = WorstCase(path.instructions, path.a_byte, stack)
         return self._known[start]
 

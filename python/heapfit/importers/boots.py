@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The boots of a log of calls, or of the recorder's frames: each is a recording of its own.
+
+What the device says when it starts, or a clock that falls, cuts lines (log_lines.py); frames are
+cut where the device began another recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from heapfit import _engine
+from heapfit.errors import HeapfitError
+from heapfit.importers.formats import FRAMES, LOG, Format, find_format
+from heapfit.importers.log_lines import LineReader, tells_start
+from heapfit.importers.source import OwnLines
+from heapfit.importers.stream import ByteStream
+
+_LARGEST = 64 << 20  # bytes of a file that is looked at for boots
+_MOST_LINES = 20_000  # of more only those are looked at that tell a start
+
+
+def cut_boots(
+    source: Path, form: Format | None, folder: Path, own: OwnLines | None = None
+) -> list[Path]:
+    """The boots that have calls, each as a file in `folder`; the source itself if it has one."""
+    is_log = form in (LOG, FRAMES) and source.is_file()
+    if not is_log or source.stat().st_size > _LARGEST:
+        return [source]
+    with ByteStream(source) as stream:
+        content = b"".join(stream.chunks())
+    pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content)
+    whole = [one for one in pieces if _count(one, own)]
+    if len(whole) < 2:
+        return [source]
+    files = [folder / f"{source.stem}-boot{i}{source.suffix}" for i in range(1, len(whole) + 1)]
+    for file, piece in zip(files, whole, strict=True):
+        file.write_bytes(piece)
+    return files
+
+
+def cut_all_boots(sources: Sequence[Path], folder: Path, own: OwnLines | None) -> list[Path]:
+    """The boots of each source, in their order."""
+    return [
+        boot
+        for source in sources
+        for boot in cut_boots(source, find_format(source, own), folder, own)
+    ]
+
+
+def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, str]:
+    """The boot with the most events, and a sentence on the others; "" if there is one alone."""
+    if len(files) == 1:
+        return files[0], ""
+    counts = [_count(file.read_bytes(), own) for file in files]
+    fullest = counts.index(max(counts))
+    return files[fullest], (
+        f"The log has {len(files)} boots: this is number {fullest + 1}, the longest; "
+        f"{sum(counts) - max(counts):,} events of others are left out (heapfit fit reads all)."
+    )
+
+
+def _cut_lines(content: bytes) -> Iterator[bytes]:
+    lines = content.splitlines(keepends=True)
+    reader, begin, at = LineReader(), 0, 0
+    for number, line in enumerate(lines):
+        text = line.decode("utf-8", "replace").rstrip()
+        is_read = len(lines) <= _MOST_LINES or tells_start(text)
+        if is_read and reader.read(number, text).is_start:
+            yield content[begin:at]
+            begin = at
+        at += len(line)
+    yield content[begin:]
+
+
+def _cut_frames(content: bytes) -> Iterator[bytes]:
+    while content:
+        reader = _engine.FrameTrace(True)
+        reader.feed(content)
+        end = int(reader.damage.split()[1].rstrip(":")) if reader.damage else len(content)
+        yield content[:end]
+        content = content[end:]
+
+
+def _count(content: bytes, own: OwnLines | None) -> int:
+    """The events in a piece of a log; 0 if it has no allocation."""
+    reader = (
+        _engine.FrameTrace(True)
+        if _engine.has_frame(content)
+        else _engine.HeapLogTrace(True)
+        if own is None
+        else _engine.HeapLogTrace(own.line, own.free, own.resize)
+    )
+    with suppress(HeapfitError):
+        reader.feed(content)
+        reader.finish()
+        return reader.events
+    return 0

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names that a log of calls itself tells: of callers, decoded by a monitor, and of tasks."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from heapfit.errors import HeapfitError
+from heapfit.importers.stream import ByteStream
+
+# An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL and
+# SystemView print; a task.
+_TOLD = re.compile(
+    rb"(?P<at>0x[0-9a-fA-F]{6,16}): (?P<place>\S+ at \S+:\d+)"
+    rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$"
+    rb"|(?:from task \"|alloc_thread=)(?P<task>[^\s\"]+)",
+    re.MULTILINE,
+)
+
+
+def read_told_names(log: Path) -> dict[int, str]:
+    """The names in a log by the numbers that its trace has for them; none in another file."""
+    names: dict[int, str] = {}
+    try:
+        with ByteStream(log) as stream:
+            found = {
+                (one["at"], one["place"] or one[one.lastgroup or ""])
+                for chunk in (stream.chunks() if b"\0" not in stream.head else ())
+                for one in _TOLD.finditer(chunk)
+            }
+    except HeapfitError:
+        return names
+    for at, text in found:
+        names[_hash(text) if at is None else int(at, 16) & 0xFFFFFFFF] = text.decode(
+            errors="replace"
+        )
+    return names
+
+
+def _hash(name: bytes) -> int:
+    """FNV-1a, as the engine's log_pattern.cpp has it."""
+    number = 0x811C9DC5
+    for byte in name:
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return number
