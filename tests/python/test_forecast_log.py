@@ -385,6 +385,18 @@ def test_the_date_counts_from_the_last_state_of_the_last_boot():
     assert run_out.after == pytest.approx((57_100 - 1024) / 100 * 60, rel=0.05)
 
 
+def test_a_figure_alone_gives_a_date_or_says_why_not(tmp_path):
+    def lines(words: str) -> str:
+        return "".join(f"I ({60_000 * i}) {words}{600 - 5 * i}00\n" for i in range(60))
+
+    seen = find_outlook(read(tmp_path, lines("largest free block: ")))
+    assert (seen.finding, seen.run_out is not None) == (Finding.SHRINKS, True)
+    with pytest.raises(HeapfitError, match="falls with every burst"):
+        read(tmp_path, lines("minimum ever free heap: "))
+    with pytest.raises(HeapfitError, match="too coarse"):
+        read(tmp_path, "".join(f"heap usage: {20 + i}%\n" for i in range(60)))
+
+
 def test_the_first_request_that_fails_is_dated():
     free = 60_000 - 100.0 * np.arange(300)
     assert [one.bytes_left for one in judge(free).run_outs] == [1024, 4096]

@@ -395,3 +395,11 @@ def test_a_count_comes_with_its_chance_in_a_time(burst, tmp_path):
     trace = trace_of(tmp_path / "untimed", untimed, kind="packets")
     alone = settings_for("zephyr", trace, options(admission=0.65)).settings[1].run_out
     assert alone.count_refused(0.2) == (pytest.approx(3), "recording")
+
+
+def test_the_most_that_was_needed_stands_beside_an_extrapolated_count(burst):
+    found = settings_for("lwip", burst, options(admission=0.999999))
+    beyond = [one.run_out for one in found.settings if one.run_out and one.run_out.is_beyond]
+    assert 15 in [one.peak for one in beyond]  # packets of a burst
+    text = " ".join(as_text(found).replace("*", "").split())
+    assert all(f"Needed at once in it: {one.peak:,}." in text for one in beyond)

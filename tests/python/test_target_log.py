@@ -14,6 +14,7 @@ import pytest
 from frames import BASE, Recorder
 
 from heapfit.errors import HeapfitError
+from heapfit.fitting.verify.firmware import Firmware
 from heapfit.importers import serial_line
 from heapfit.importers.target_log import Emulation, record_emulated, record_serial
 from program import call_heapfit
@@ -170,3 +171,11 @@ def test_one_thing_is_recorded(words):
     code, printed = told("record", *words)
     assert code == 2
     assert "give one of PROGRAM" in printed
+
+
+@pytest.mark.parametrize(
+    ("slowest", "given", "limit"),
+    [(0.0, None, 600), (3.0, None, 60), (20.0, None, 100), (20.0, 5.0, 5)],
+)
+def test_a_run_has_five_times_the_slowest_and_a_minute_at_least(image, slowest, given, limit):
+    assert Firmware("make", Emulation(image, seconds=given), slowest).limit == limit

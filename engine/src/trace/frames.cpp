@@ -499,7 +499,8 @@ std::vector<std::string> FrameTrace::notes() const {
     tell(cut_, "The log begins after " + counted(cut_, "event", "events") + " of the recording.");
     tell(missing_, counted(missing_, "event is", "events are") + " missing in " +
                        counted(gaps_, "place", "places") +
-                       ", for which the ring had no room or whose frames were lost.");
+                       ": double HFIT_RECORD_RING_SIZE, unless the line lost frames. A block whose "
+                       "free is missing counts as live, one whose request is missing does not.");
     tell(overlapped_, describe_overlaps());
     tell(unknown_resizes_,
          counted(unknown_resizes_, "allocation", "allocations") + " known by a later resize only.");

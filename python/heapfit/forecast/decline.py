@@ -57,10 +57,13 @@ class Decline:
 def fell(values: Numbers) -> bool:
     """True if a falling curve explains the values; the last tenth may be a burst and is left out.
 
+    One or two losses are no fall: it takes six different values.
+
     >>> fell(100 - np.arange(48.0) ** 2), fell(np.arange(48.0) % 7)
     (True, False)
     """
-    return _score(values[: len(values) - len(values) // 10]) >= _CLEAR
+    settled = values[: len(values) - len(values) // 10]
+    return len({*settled.tolist()}) >= _NEWEST and _score(settled) >= _CLEAR
 
 
 def still_falls(values: Numbers) -> bool:
@@ -80,7 +83,7 @@ def is_level(highs: Numbers, lows: Numbers, first: int, end: int) -> bool:
     """
     last, least = len(highs) - max(1, len(highs) // 8), _MATTERS * float(np.median(highs))
     lost = highs[first:end].max() - highs[last:].max(), lows[first:end].min() - lows[last:].min()
-    return bool(min(lost) < least)
+    return bool(min(lost) <= least)
 
 
 def find_decline(values: Numbers) -> Decline:

@@ -8,6 +8,7 @@ cut where the device began another recording.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from heapfit import _engine
@@ -84,17 +85,16 @@ def _cut_frames(content: bytes) -> Iterator[bytes]:
 
 
 def _count(content: bytes, own: OwnLines | None) -> int:
-    """The events in a piece of a log."""
-    reader: _engine.FrameTrace | _engine.HeapLogTrace
-    if _engine.has_frame(content):
-        reader = _engine.FrameTrace(True)
-    elif own is not None:
-        reader = _engine.HeapLogTrace(own.line, own.free, own.resize)
-    else:
-        reader = _engine.HeapLogTrace(True)
-    reader.feed(content)
-    try:
+    """The events in a piece of a log; 0 if it has no allocation."""
+    reader = (
+        _engine.FrameTrace(True)
+        if _engine.has_frame(content)
+        else _engine.HeapLogTrace(True)
+        if own is None
+        else _engine.HeapLogTrace(own.line, own.free, own.resize)
+    )
+    with suppress(HeapfitError):
+        reader.feed(content)
         reader.finish()
-    except HeapfitError:
-        return 0
-    return reader.events
+        return reader.events
+    return 0

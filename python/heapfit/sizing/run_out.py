@@ -47,6 +47,7 @@ class RunOut:
     requests_a_day: float | None  # None without times
     independent: float  # share by Erlang-B, of requests that come one by one, each of some units
     in_bursts: float  # share by Hayward's model, of bursts as the trace has them
+    peak: int  # the most units that were needed at once
 
     def count_refused(self, share: float) -> tuple[float, str]:
         """How many requests find none left at this share, and in what time: day or recording."""
@@ -109,6 +110,7 @@ def run_out(demand: Demand, count: int) -> RunOut:
         requests_a_day=demand.requests / demand.days if demand.days else None,
         independent=block_share(count, live, live * demand.own_units),
         in_bursts=block_share(count, live, variance),
+        peak=demand.peak,
     )
 
 

@@ -144,7 +144,7 @@ def _describe_seen(run_out: RunOut) -> str:
     if run_out.is_beyond:
         return (
             f"Runs out for up to {share} of requests, at most {often}, by EXTRAPOLATION; what was "
-            f"recorded shows no more than: below {highest}."
+            f"recorded shows no more than: below {highest}. Needed at once in it: {run_out.peak:,}."
         )
     between = f"{format_share(run_out.lowest)} to {highest}"
     return f"Runs out for {share} of requests (95 %: {between}), {often}."

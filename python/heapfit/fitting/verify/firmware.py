@@ -48,6 +48,12 @@ class Firmware:
         """True if the build adds a recorder itself; otherwise the heap's C has to record."""
         return _RECORD in self.build
 
+    @property
+    def limit(self) -> float:
+        """Seconds after which a run is ended: as the user says, or five times the slowest."""
+        most = max(_LEAST_SECONDS, _TIMES * self.slowest) if self.slowest else _UNKNOWN_SECONDS
+        return self.emulation.seconds or most
+
     def make(self, code: Path | None, is_recorded: bool, region: int) -> None:
         """Builds the image, with the heap in `code` or the firmware's own of `region` bytes.
 
@@ -114,9 +120,7 @@ class Firmware:
         if _RUN in self.build:
             self._build(self._values | {"run": str(run)})
         words = _fill_in(list(self.emulation.arguments), {"run": str(run)})
-        most = max(_LEAST_SECONDS, _TIMES * self.slowest) if self.slowest else _UNKNOWN_SECONDS
-        seconds = self.emulation.seconds or most
-        return replace(self.emulation, arguments=tuple(words), seconds=seconds)
+        return replace(self.emulation, arguments=tuple(words), seconds=self.limit)
 
 
 def _fill_in(words: list[str], values: Mapping[str, str]) -> list[str]:

@@ -231,7 +231,8 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
     more = 0.0 if seen.period is None else _find_season(series, seen.period)
     calm = series._replace(free=series.free - more, dips=series.dips - more)
     _, highs, lows, blocks = _cut(calm, seen.windows)
-    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3)):
+    is_alone = np.array_equal(series.free, series.blocks)  # the largest block is all that is known
+    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3))[is_alone:]:
         if np.isfinite(values).all() and fell(values) and still_falls(values):
             gained = np.median(last[column][-_LAST:]) - np.median(series[column][-_LAST:])
             moved = values + gained, least + gained

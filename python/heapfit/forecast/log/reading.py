@@ -42,6 +42,21 @@ _LOOKED_AT = 5_000  # lines, by which a stack is known
 _EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
+# Why figures that stand alone give no date.
+_ALONE = (
+    (
+        Field.LEAST,
+        "the least ever free falls with every burst, so that alone gives no date (print the free "
+        "bytes, too)",
+    ),
+    (
+        Field.SHARE,
+        "per cent alone give no date, as they are too coarse (print the free bytes, or used bytes "
+        "and the heap's size)",
+    ),
+)
+
+
 def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryLog:
     """The states of the first heap that a log shows, with those of others; HeapfitError if none.
 
@@ -92,7 +107,10 @@ def _read_lines(
     samples, form = _read_samples(lines, forms)
     if not samples and len(forms) > 1:
         samples, form = _read_samples(lines, (("bare numbers", read_bare),))
-    states = [one for one in _join(samples) if one.values.keys() & {*MAIN}]
+    joined = _join(samples)
+    usual = [one for one in joined if one.values.keys() & {*MAIN}]
+    states = usual or _read_alone(name, joined)
+    notes = [] if usual else ["only the largest block is printed: it stands for what is free"]
     if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
     logs, doubts = [], []
@@ -102,22 +120,32 @@ def _read_lines(
         except UnclearFigureError as doubt:
             doubts.append(doubt)
     if not logs:
-        why = (
-            doubts[0]
-            if doubts
-            else (
-                f"none of its lines, {len(lines):,} in all, shows free bytes "
-                "(say what they look like: --line 'free {free} largest {largest}')"
-            )
+        nothing = (
+            f"none of its lines, {len(lines):,} in all, shows free bytes "
+            "(say what they look like: --line 'free {free} largest {largest}')"
         )
-        raise HeapfitError(f"{name}: {why}")
+        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
     head = "\n".join(text for _, text in lines[:_LOOKED_AT])
     for i, one in enumerate(logs):
         unit, setting = find_setting(one.name, head)
-        logs[i] = replace(one, unit=unit, setting=setting)
+        logs[i] = replace(one, unit=unit, setting=setting, notes=[*one.notes, *notes])
     logs.sort(key=lambda one: (bool(_EXTERNAL.search(one.name)), -_weigh(one)))
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others, other_states=sum(len(one.states) for one in others))
+
+
+def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
+    """The states that print the largest block and nothing else of what is free.
+
+    HeapfitError where another figure alone is printed, which gives no date.
+    """
+    blocks = [one for one in found if Field.LARGEST in one.values]
+    for one in blocks:
+        one.values[Field.FREE] = one.values[Field.LARGEST]
+    for field, why in _ALONE if not blocks else ():
+        if any(field in one.values for one in found):
+            raise HeapfitError(f"{name}: {why}")
+    return blocks
 
 
 def _weigh(log: TelemetryLog) -> int:
@@ -199,7 +227,8 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
         names = [re.sub(r"\d+", "", one) for one in names]
     heaps: defaultdict[str, list[Sample]] = defaultdict(list)
     for name, state in zip(names, states, strict=True):
-        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{state.memory} {name}").strip()
+        memory = "" if state.memory.lower() in name.lower() else state.memory
+        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").strip()
         heaps[key].append(state)
     return heaps
 

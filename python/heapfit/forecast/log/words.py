@@ -65,7 +65,7 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
     (
         Field.LEAST,
         r"(min\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
-        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?free|(heap|mem|ram)\W*min\b|free\W*watermark",
+        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
         1,
     ),
     (
@@ -80,7 +80,7 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
         1,
     ),
     (Field.AVAILABLE, r"avail", 1),
-    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*of\W*$|(heap|mem|ram)size|limit", 1),
+    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit", 1),
     (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$", 1),
 )
 _RULES = tuple((field, re.compile(rule), factor) for field, rule, factor in _LABELS)
@@ -109,8 +109,9 @@ MEMORY = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
-    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d+)(?:\.\d+)*|-?nan|-?inf)(?!\.\d)"
-    r"\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?|-?nan|-?inf)"
+    r"(?!\.\d)"
+    r"(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
 )
 _COUNTED = re.compile(
     r"\s*(blocks?|chunks?|allocs?|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
@@ -118,7 +119,7 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile("[A-Za-z]{2}")
-_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s")
+_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|\b(?=(out )?of\s*$)")
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -182,11 +183,12 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
     told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
-    for number, meaning in zip(numbers, told, strict=True):
+    first = next((one[2] for one in told if one is not None), "")
+    for i, meaning in enumerate(told):
         if meaning is not None:
             field, factor, own, unit = meaning
-            value = parse_bytes(number["value"], unit) * factor
-            yield Figure(field, value, own, text[: number.start()])
+            value = parse_bytes(numbers[i]["value"], unit) * factor
+            yield Figure(field, value, own, text[: starts[i]] if own == first else between[i])
 
 
 _Meaning: TypeAlias = tuple[Field, float, str, str]  # with a factor, the memory, and the unit
@@ -251,7 +253,7 @@ def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
     """Of each number the words before it that belong to it, and those behind."""
     # All numbers have their words behind them.
-    is_behind = not _WORD.search(between[0]) and bool(_WORD.search(between[-1]))
+    is_behind = not _WORD.search(between[0]) and classify(between[-1]) is not None
     heads, tails = [between[0]], [""]
     for words in between[1:]:
         cuts = [*_SEPARATOR.finditer(words)]
