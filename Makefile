@@ -21,7 +21,7 @@ python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo firmware quick test native test-more native-more test-long style types core-builds ctest ctest-quick \
-        ctest-32 ctest-more ctest-release pytest pytest-more pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages try-packages \
+        ctest-32 ctest-more ctest-release pytest pytest-more pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages wheels try-packages \
         docs site lint clean build-packages \
         recorder-packages board-packages test-packages
 ifdef IN_ORDER
@@ -195,6 +195,10 @@ format: $(tools) ## lay out all sources
 
 packages: recorder-packages $(extension) $(tools) ## what is published, in dist/: the wheel, the list of what ships in it (SPDX), the sources
 	$(PYTHON) scripts/build_packages.py dist
+
+wheels: $(environment) ## by cibuildwheel, in containers of the oldest Linux that wheels are for
+	$(PYTHON) -m pip install --quiet cibuildwheel
+	$(PYTHON) -m cibuildwheel --platform linux --output-dir dist
 
 try-packages: packages ## the wheel installed with what it needs from the registry, by pip's way and by uvx
 	$(PYTHON) scripts/try_packages.py dist

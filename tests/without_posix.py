@@ -12,6 +12,7 @@ pages, and the C and C++ code (docs/platforms.md).
 import asyncio  # noqa: F401 (of the standard library, loaded while all is there)
 import builtins
 import concurrent.futures.thread  # noqa: F401
+import inspect
 import io
 import multiprocessing.connection  # noqa: F401
 import os
@@ -53,7 +54,8 @@ class Missing:
 
 def is_ours() -> bool:
     """True if a file of heapfit made the call: the standard library on Windows is another one."""
-    frame = sys._getframe(2)
+    here = inspect.currentframe()
+    frame = here and here.f_back and here.f_back.f_back
     while frame and "/lib/python3" in frame.f_code.co_filename:
         if "site-packages" in frame.f_code.co_filename:
             return False

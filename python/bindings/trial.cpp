@@ -48,9 +48,8 @@ struct ArrayTrial {
     [[nodiscard]] Trial trial() const { return {plan, events.events(), base_alignment}; }
 
     [[nodiscard]] TrialOf running() const {
-        return [made = trial()](std::uint64_t size, const std::stop_token &stop) {
-            return made.run(size, stop);
-        };
+        return
+            [made = trial()](std::uint64_t size, const Stop &stop) { return made.run(size, stop); };
     }
 };
 
@@ -101,9 +100,7 @@ struct TrialOfFleet {
     [[nodiscard]] FleetTrial trial() { return {plan, traces, fleet.hardest, base_alignment}; }
 
     [[nodiscard]] TrialOf running() {
-        return [made = trial()](std::uint64_t size, const std::stop_token &) {
-            return made.run(size);
-        };
+        return [made = trial()](std::uint64_t size, const Stop &) { return made.run(size); };
     }
 };
 
@@ -120,7 +117,7 @@ using PythonTrial =
 
 RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, Bytes u_max,
                        const PythonProgress &progress) {
-    const TrialOf tried = [&trial](std::uint64_t size, const std::stop_token &) {
+    const TrialOf tried = [&trial](std::uint64_t size, const Stop &) {
         const nb::gil_scoped_acquire acquire;
         const auto [runs, footprint, height, events] =
             nb::cast<std::tuple<bool, std::uint64_t, Bytes, std::uint64_t>>(trial(size));
@@ -142,7 +139,7 @@ TrialSeries find_first(AnyTrial &trial, std::uint64_t from, const PythonProgress
 using KnownTrial = nb::typed<nb::callable, TrialResult(std::uint64_t)>;
 
 TrialOf asking(const KnownTrial &trial) {
-    return [&trial](std::uint64_t size, const std::stop_token &) {
+    return [&trial](std::uint64_t size, const Stop &) {
         const nb::gil_scoped_acquire acquire;
         return nb::cast<TrialResult>(trial(size));
     };

@@ -36,7 +36,11 @@ std::int64_t kept_of(std::int64_t count, std::int64_t size) {
 }
 
 TEST(what_is_given_back_serves_the_next) {
-    const std::byte *first = memory_of(3 * mib).get();
+    const std::byte *first = nullptr;
+    {
+        const Memory memory = memory_of(3 * mib);
+        first = memory.get();
+    }
     CHECK(memory_of(2 * mib).get() == first);
 }
 

@@ -193,7 +193,7 @@ std::vector<Lifetime> cut_in_two(std::uint64_t seed, std::size_t count) {
         }
         parts.push_back(other);
     }
-    std::ranges::sort(parts, {}, &Lifetime::from);
+    std::ranges::stable_sort(parts, {}, &Lifetime::from); // one order with every C++ library
     return parts;
 }
 
@@ -280,8 +280,8 @@ TEST(a_seed_tries_as_many_placements_everywhere) {
         return pack(cut_in_two(seed, count), {1, 0, 20'000}, watch_nothing).placements;
     };
     CHECK(tried(13, 100) == 6291);
-    CHECK(tried(27, 100) == 2311);
-    CHECK(tried(14, 140) == 2151);
+    CHECK(tried(27, 100) == 1187);
+    CHECK(tried(14, 140) == 2169);
 }
 
 TEST(a_stop_keeps_the_best_so_far) {

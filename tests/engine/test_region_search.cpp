@@ -24,7 +24,7 @@ using heapfit::test::RandomTrace;
 namespace {
 
 template <typename Works> TrialOf trial_of(Works works) {
-    return [works](std::uint64_t size, const std::stop_token &) {
+    return [works](std::uint64_t size, const Stop &) {
         return TrialResult{.runs = works(size), .footprint = size};
     };
 }
@@ -57,7 +57,7 @@ TEST(a_monotone_allocator_has_one_answer) {
 }
 
 TEST(the_lowest_placement_of_all_that_were_tried_is_told) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         const bool is_lowest = size >= 12000 && size < 12100;
         return TrialResult{.runs = size >= 10000, .height = is_lowest ? 9000u : 9900u};
     };
@@ -102,7 +102,7 @@ struct Watched {
     std::map<std::uint64_t, int> tried;
 
     TrialOf trial() {
-        return [this](std::uint64_t size, const std::stop_token &) {
+        return [this](std::uint64_t size, const Stop &) {
             const std::lock_guard lock(mutex);
             tried[size]++;
             return TrialResult{.runs = works(size), .footprint = size, .events = 10};
@@ -163,7 +163,7 @@ TEST(edges_are_closed_in_to_a_part_of_u_max) {
 }
 
 TEST(what_every_size_left_would_take_is_told) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         return TrialResult{.runs = size >= 100000, .events = size >= 100000 ? 100u : 40u};
     };
     const RegionSearch some = search_regions({64, 99000}, trial, {});
@@ -195,7 +195,7 @@ TEST(the_smallest_region_needs_no_search) {
 
 TEST(an_allocator_that_never_works_has_no_region) {
     std::atomic<std::uint64_t> largest = 0;
-    const TrialOf trial = [&](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [&](std::uint64_t size, const Stop &) {
         largest = std::max(largest.load(), size);
         return TrialResult{};
     };
@@ -205,7 +205,7 @@ TEST(an_allocator_that_never_works_has_no_region) {
 }
 
 TEST(live_bytes_of_4_gib_have_no_region_and_try_none) {
-    const TrialOf trial = [](std::uint64_t, const std::stop_token &) -> TrialResult {
+    const TrialOf trial = [](std::uint64_t, const Stop &) -> TrialResult {
         throw std::logic_error("nothing is to be tried");
     };
     const RegionSearch search = search_regions({64, std::uint64_t{1} << 32}, trial, {});
@@ -217,7 +217,7 @@ SearchSpace reaching(std::uint64_t by_chance = 0) {
 }
 
 TEST(ignoring_the_end_gives_the_footprint_of_one_run) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         return TrialResult{.runs = size >= 5003, .reach = 5003, .events = 10};
     };
     const RegionSearch search = search_regions(reaching(), trial, {});
@@ -226,7 +226,7 @@ TEST(ignoring_the_end_gives_the_footprint_of_one_run) {
 }
 
 TEST(a_trace_that_also_runs_below_its_footprint_is_searched) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         const bool runs = size >= 4800 && (size < 4850 || size > 4900);
         return TrialResult{.runs = runs, .reach = 5003};
     };
@@ -236,7 +236,7 @@ TEST(a_trace_that_also_runs_below_its_footprint_is_searched) {
 }
 
 TEST(sizes_that_serve_by_chance_are_tried_one_by_one) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         return TrialResult{.runs = size == 4984 || size >= 4992, .reach = 5003};
     };
     const RegionSearch near = search_regions(reaching(32), trial, {});
@@ -245,7 +245,7 @@ TEST(sizes_that_serve_by_chance_are_tried_one_by_one) {
 }
 
 TEST(a_reach_that_is_not_confirmed_is_searched) {
-    const TrialOf trial = [](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [](std::uint64_t size, const Stop &) {
         return TrialResult{.runs = size >= 6000, .reach = 5000};
     };
     const RegionSearch search = search_regions(reaching(), trial, {});
@@ -444,7 +444,7 @@ TEST(a_plan_that_looks_at_the_room_there_is_tells_no_reach) {
 
 TEST(what_one_run_proves_to_serve_is_not_replayed) {
     std::uint64_t above = 0;
-    const TrialOf trial = [&above](std::uint64_t size, const std::stop_token &) {
+    const TrialOf trial = [&above](std::uint64_t size, const Stop &) {
         above += size > 5000 ? 1 : 0;
         return TrialResult{.runs = size >= 4800 && (size < 4850 || size > 4900), .events = 10};
     };

@@ -19,7 +19,7 @@ constexpr std::uint64_t least = 104; // no plan made up here takes a smaller reg
 constexpr std::uint64_t events_of_a_replay = 10;
 
 template <typename Works> TrialOf trial_of(Works works) {
-    return [works](std::uint64_t size, const std::stop_token &) {
+    return [works](std::uint64_t size, const Stop &) {
         if (size < least) {
             return TrialResult{.is_region = false};
         }

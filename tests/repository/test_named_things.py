@@ -16,6 +16,7 @@ LOCKED = re.compile(r"^([a-z0-9.-]+)==", re.MULTILINE)
 # Packages beside the locked ones, each with who installs it; found on PyPI 2026-11-28.
 OTHER_PACKAGES = {
     "onnx": "the extra networks of pyproject.toml",
+    "cibuildwheel": "make wheels",
     **dict.fromkeys(
         ("conan", "idf-component-manager", "kconfiglib", "meson", "platformio"),
         "scripts/try_packagers, in test-long",

@@ -9,6 +9,7 @@ HEAPFIT_FREERTOS names a clone; else a kernel of ours that starts as that one do
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -51,6 +52,7 @@ allocator = "tlsf"
 alignment = 8
 """
 ON_TARGET = "docs/on-target.md"
+BARE = "docs/guides/bare-metal.md"
 
 
 def page(name: str) -> str:
@@ -97,8 +99,14 @@ def with_sink(text: str, sink: str) -> str:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A project in which `heapfit generate --record` has written the recorder."""
-    heapfit("generate", "--record", "-o", "recorder", folder=tmp_path)
+    for command in {recorder_command(name) for name in (ON_TARGET, BARE)}:
+        heapfit(*shlex.split(command)[1:], folder=tmp_path)
     return tmp_path
+
+
+def recorder_command(name: str) -> str:
+    """How a page writes the recorder, into the folder that its lines name."""
+    return next(one for one in SPAN.findall(page(name)) if "generate --record -o" in one)
 
 
 def heapfit(*words: str, folder: Path) -> str:
@@ -156,9 +164,16 @@ def by_make(folder: Path, sink: str, flags: str, code: str, linked: str) -> None
     subprocess.run(["make", "-s"], cwd=folder, check=True)
 
 
-def by_cmake(folder: Path, sink: str, flags: str, code: str, linked: str) -> None:
+def by_cmake(
+    folder: Path, sink: str, flags: str, code: str, linked: str, library: str = "freertos"
+) -> None:
+    """A C library's needs no task: its program drains."""
     (lines,) = row(ON_TARGET, "CMake")
+    assert library == "freertos" or f"_{library}" in lines
     text = with_sink("\n".join(line for line in lines if "(" in line), sink)
+    if library != "freertos":
+        text = text.replace("heapfit_record_freertos", f"heapfit_record_{library}")
+        text = re.sub(r" \S+/freertos_task.c", "", text)
     (folder / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.20)\nset(CMAKE_SYSTEM_NAME Generic)\n"
         "set(CMAKE_C_COMPILER arm-none-eabi-gcc)\n"
@@ -181,7 +196,8 @@ def by_platformio(folder: Path, sink: str, flags: str, code: str, linked: str) -
     (lines,) = row(ON_TARGET, "Make")
     defined = shlex.split(lines[0])[-1]
     page_flags = [*own.partition("= ")[2].split(), defined]
-    files = [*filters, f"recorder/sinks/{sink}.c", "recorder/sinks/freertos_task.c"]
+    sinks = f"{recorder_command(ON_TARGET).split()[-1]}/sinks"
+    files = [*filters, f"{sinks}/{sink}.c", f"{sinks}/freertos_task.c"]
     command = ["arm-none-eabi-gcc", *flags.split(), *page_flags, *code.split(), *files]
     subprocess.run([*command, *linked.split(), "-o", "app.elf"], cwd=folder, check=True)
 
@@ -255,9 +271,6 @@ def test_the_flash_that_the_page_tells_is_what_is_linked(folder: Path) -> None:
         by_make(folder, sink, *freertos_project(folder, sink, "-ffunction-sections"))
         grown = text_of(folder) - before
         assert abs(int(bytes_told.replace(",", "")) - grown) <= max(0.1 * grown, 32), grown
-
-
-BARE = "docs/guides/bare-metal.md"
 
 
 def loop_project(folder: Path, declared: str, looped: str, end: str) -> str:
@@ -422,3 +435,88 @@ def test_planted_faults_are_named_and_clean_programs_are_not(
             missed.append((kind, number, said))
     assert missed == []
     assert [number for number in range(10) if find("c", number) is not None] == []
+
+
+@pytest.fixture(scope="module")
+def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example that the guide for ESP32 builds and runs, by the lines of its page."""
+    top = tmp_path_factory.mktemp("camera")
+    for part in ("recorder/target", "examples/memories"):
+        shutil.copytree(ROOT / part, top / part)
+    script = block("docs/guides/esp32-psram.md", "cc -I$R", "text")
+    subprocess.run(["bash", "-euc", script], cwd=top / "examples/memories", check=True)
+    return top / "examples/memories"
+
+
+def test_the_sections_and_the_c_of_the_guide_for_stm32h7_link(camera: Path) -> None:
+    guide = "docs/guides/stm32h7.md"
+    for line in (block(guide, "heapfit place", "text"), block(guide, "heapfit generate", "text")):
+        heapfit(*shlex.split(line)[1:], folder=camera)
+        plan = camera / "plan.toml"
+        (name, section) = block(guide, "section =", "toml").splitlines()[1:]
+        plan.write_text(plan.read_text().replace(name, f"{name}\n{section}"))
+        plan.write_text(
+            plan.read_text().replace('name = "axi"', 'name = "axi"\nsection = ".axi_heap"')
+        )
+    (camera / "app.ld").write_text(
+        "MEMORY { FLASH (rx) : ORIGIN = 0x08000000, LENGTH = 2M\n"
+        "DTCMRAM (rw) : ORIGIN = 0x20000000, LENGTH = 128K\n"
+        "RAM_D1 (rw) : ORIGIN = 0x24000000, LENGTH = 512K }\n"
+        "ENTRY(main)\nSECTIONS { .text : { *(.text*) *(.rodata*) } > FLASH\n"
+        f"{block(guide, '.dtcm_heap (NOLOAD)', 'text')}\n"
+        ".bss : { *(.data*) *(.bss*) *(COMMON) } > RAM_D1 }\n"
+    )
+    declared, *statements = block(guide, "app_memories.h").strip().splitlines()
+    (camera / "main.c").write_text(
+        f"{declared}\n#include <stdint.h>\nstruct session {{ int state; }};\nint main(void) {{\n"
+        + "\n".join(statements)
+        + "\nreturn frame == 0 || session == 0 || app_memory_of(frame) != APP_AXI;\n}\n"
+    )
+    sources_of_heap = map(str, (camera / "heap").rglob("*.c"))
+    flags = (
+        "-mcpu=cortex-m7 -mthumb -Os -ffreestanding -fno-tree-loop-distribute-patterns -nostdlib"
+    )
+    run(
+        [
+            *("arm-none-eabi-gcc", *flags.split(), "-Iheap", "main.c", *sources_of_heap),
+            *("-Tapp.ld", "-Wl,--fatal-warnings", "-Wl,--no-warn-rwx-segments", "-lgcc"),
+            *("-o", "app.elf"),
+        ],
+        camera,
+    )
+    symbols = Image(camera / "app.elf", CORTEX_M3).symbols
+    assert symbols["app_dtcm_region"][0] == 0x20000000
+    assert symbols["app_axi_region"][0] >= 0x24000000
+
+
+@pytest.mark.parametrize(
+    ("holds", "made"),
+    [
+        ("adapters/one_heap.h", ("--record",)),
+        ("app_heap.h", ("plan.toml", "--for", "esp-idf", "--record")),
+    ],
+)
+def test_the_c_for_esp_idf_compiles(tmp_path: Path, holds: str, made: tuple[str, ...]) -> None:
+    """With declarations of our own in place of its headers: ESP-IDF is not here."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    heapfit("generate", *made, "-o", "folder", folder=tmp_path)
+    declared, started = split_block(block("docs/guides/zephyr-esp-idf.md", holds))
+    program = f"{declared}\nvoid app_main(void);\nvoid app_main(void) {{\n{started}\n}}\n"
+    (tmp_path / "main.c").write_text(program)
+    includes = ("-Ifolder", f"-I{ROOT}/tests/target/platforms")
+    flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-DESP_PLATFORM")
+    sources_of_task = ["main.c", "folder/sinks/freertos_task.c", "folder/sinks/esp_idf_console.c"]
+    run(["gcc", *flags, *includes, "-fsyntax-only", *sources_of_task], tmp_path)
+
+
+@pytest.mark.parametrize("library", ["newlib", "picolibc"])
+def test_the_cmake_lines_for_a_c_library_record_every_request(folder: Path, library: str) -> None:
+    code = loop_project(folder, *bare_parts())
+    linked = LINKED
+    if library == "picolibc":
+        heap = "-Wl,--defsym=__heap_start=0x20040000,--defsym=__heap_end=0x20050000"
+        linked = LINKED.replace("--specs=nano.specs", f"--specs=picolibc.specs {heap}")
+    flags = FLAGS + (" --specs=picolibc.specs" if library == "picolibc" else "")
+    by_cmake(folder, "characters", flags, code, linked, library)
+    trace = recorded(folder, "characters")
+    assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]

@@ -5,6 +5,10 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <locale>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include "heapfit/capture/packets.hpp"
 #include "heapfit/error.hpp"
@@ -29,15 +33,32 @@ constexpr std::uint64_t longest_hold_us = 1'000'000'000'000'000; // 31 years
                 "at most 1e15 us)");
 }
 
-// The number that is all of `text`, if it lies in the range.
-template <class Number> Number number(std::string_view text, Number lowest, Number highest) {
+template <class Number> std::optional<Number> parsed_number(std::string_view text) {
     Number value{};
     const char *const end = text.data() + text.size();
     const auto [rest, problem] = std::from_chars(text.data(), end, value);
-    if (problem != std::errc{} || rest != end || !(value >= lowest && value <= highest)) {
+    return problem == std::errc{} && rest == end ? std::optional(value) : std::nullopt;
+}
+
+// Not by from_chars, which libc++ has for whole numbers alone; of its forms, with no sign before.
+template <> std::optional<double> parsed_number<double>(std::string_view text) {
+    double value = 0;
+    std::istringstream stream{std::string(text)};
+    stream.imbue(std::locale::classic());
+    const bool begins = !text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'));
+    const bool is_decimal = text.find_first_not_of("0123456789.eE+-") == std::string_view::npos;
+    return begins && is_decimal && stream >> value && stream.peek() == std::char_traits<char>::eof()
+               ? std::optional(value)
+               : std::nullopt;
+}
+
+// The number that is all of `text`, if it lies in the range.
+template <class Number> Number number(std::string_view text, Number lowest, Number highest) {
+    const std::optional<Number> value = parsed_number<Number>(text);
+    if (!value || !(*value >= lowest && *value <= highest)) {
         refuse(text);
     }
-    return value;
+    return *value;
 }
 
 Model exponential_hold(std::string_view arguments) {

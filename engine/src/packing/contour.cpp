@@ -2,6 +2,7 @@
 #include "packing/contour.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace heapfit {
 
@@ -205,7 +206,9 @@ bool Contour::infer(std::uint32_t section) {
     if (open_.empty()) {
         return true;
     }
-    std::ranges::sort(open_, {}, [&](std::uint32_t number) { return lowest_[number]; });
+    // Equal places by number, so that every C++ library has one order.
+    std::ranges::sort(open_, {},
+                      [&](std::uint32_t number) { return std::pair(lowest_[number], number); });
     floor_ = lowest_[open_.front()];
     if (floor_ != floors_[section]) {
         changes_.push_back({What::floor, section, floors_[section]});

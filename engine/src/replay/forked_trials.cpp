@@ -62,7 +62,7 @@ ForkedTrials::Kind &ForkedTrials::of_kind(std::uint64_t kind) {
     return kinds_[kind];
 }
 
-TrialResult ForkedTrials::run(std::uint64_t size, const std::stop_token &stop) {
+TrialResult ForkedTrials::run(std::uint64_t size, const Stop &stop) {
     const std::optional<std::uint64_t> room = room_of(size);
     if (!room || *room < least_room_) {
         return trial_.run(size, stop);
@@ -78,7 +78,7 @@ TrialResult ForkedTrials::run(std::uint64_t size, const std::stop_token &stop) {
 }
 
 ForkedTrials::Tried ForkedTrials::tried(const Kind &kind, std::uint64_t size, std::uint64_t room,
-                                        const std::stop_token &stop) const {
+                                        const Stop &stop) const {
     const Tried *parent = nullptr;
     std::uint64_t until = 0;
     for (const std::optional<Tried> *one : {&kind.serving, &kind.last}) {
@@ -101,7 +101,7 @@ ForkedTrials::Tried ForkedTrials::tried(const Kind &kind, std::uint64_t size, st
 
 // From the last state before it parts that can be made shorter.
 ForkedTrials::Tried ForkedTrials::forked(const Tried &parent, std::uint64_t size,
-                                         std::uint64_t until, const std::stop_token &stop) const {
+                                         std::uint64_t until, const Stop &stop) const {
     Tried begun{size, {}, {}, parent.states};
     while (!begun.states.empty()) {
         const Replay::State &state = *begun.states.back();
@@ -118,14 +118,14 @@ ForkedTrials::Tried ForkedTrials::forked(const Tried &parent, std::uint64_t size
     return whole(size, stop);
 }
 
-ForkedTrials::Tried ForkedTrials::whole(std::uint64_t size, const std::stop_token &stop) const {
+ForkedTrials::Tried ForkedTrials::whole(std::uint64_t size, const Stop &stop) const {
     HostHeap heap = HostHeap::init(plan_, {size, trial_.base_alignment()});
     const ReplayOptions asking = {.ask_alike = true, .alike_from = least_room_};
     return finished(Replay(std::move(heap), asking), {size, {}, {}, {}}, true, stop);
 }
 
 ForkedTrials::Tried ForkedTrials::finished(Replay replay, Tried begun, bool keeps_states,
-                                           const std::stop_token &stop) const {
+                                           const Stop &stop) const {
     bool runs = true;
     while (runs && replay.events() < trial_.events().size()) {
         runs =
@@ -142,12 +142,12 @@ ForkedTrials::Tried ForkedTrials::finished(Replay replay, Tried begun, bool keep
     return begun;
 }
 
-bool ForkedTrials::feed_until_state(Replay &replay, const std::stop_token &stop) const {
+bool ForkedTrials::feed_until_state(Replay &replay, const Stop &stop) const {
     const std::span<const Event> left = trial_.events().subspan(replay.events());
     const std::uint64_t wanted = between_ == never ? never : between_ - replay.events() % between_;
     for (std::uint64_t fed = 0, most = std::min<std::uint64_t>(wanted, left.size()); fed < most;) {
         const std::uint64_t count = std::min(events_until_stop, most - fed);
-        if (stop.stop_requested() || !replay.feed(left.subspan(fed, count))) {
+        if (stop.is_requested() || !replay.feed(left.subspan(fed, count))) {
             return false;
         }
         fed += count;

@@ -9,13 +9,41 @@
 #include <utility>
 #include <vector>
 
+#ifdef _WIN32
+#define NOMINMAX
+#include <windows.h>
+#else
 #include <sys/mman.h>
+#endif
 
 #include "heapfit/error.hpp"
 
 namespace heapfit {
 
 namespace {
+
+#ifdef _WIN32
+// All of it counts against what the machine may commit, touched or not: Windows promises no more.
+std::byte *map(std::size_t size) {
+    return static_cast<std::byte *>(
+        VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE));
+}
+
+void unmap(std::byte *start, std::size_t) {
+    VirtualFree(start, 0, MEM_RELEASE);
+}
+#else
+// nullptr if there is no such address space.
+std::byte *map(std::size_t size) {
+    void *const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return address == MAP_FAILED ? nullptr : static_cast<std::byte *>(address);
+}
+
+void unmap(std::byte *start, std::size_t size) {
+    ::munmap(start, size);
+}
+#endif
 
 constexpr std::size_t most_kept = std::size_t{64} << 20; // bytes of all
 constexpr std::size_t most_mappings = 64;
@@ -28,7 +56,7 @@ class Kept {
     Kept &operator=(const Kept &) = delete;
     ~Kept() {
         for (const auto &[start, size] : mappings_) {
-            ::munmap(start, size);
+            unmap(start, size);
         }
     }
 
@@ -58,7 +86,7 @@ class Kept {
         mappings_.emplace_back(start, size);
         bytes_ += size;
         while (bytes_ > most_kept || mappings_.size() > most_mappings) {
-            ::munmap(mappings_.front().first, mappings_.front().second);
+            unmap(mappings_.front().first, mappings_.front().second);
             bytes_ -= mappings_.front().second;
             mappings_.erase(mappings_.begin());
         }
@@ -77,7 +105,7 @@ Kept kept;
 
 void KeptMemory::operator()(std::byte *mapping) const {
     if (!kept.keep(mapping, size)) {
-        ::munmap(mapping, size);
+        unmap(mapping, size);
     }
 }
 
@@ -88,13 +116,12 @@ Memory memory_of(std::size_t size) {
     if (size <= most_kept) {
         size = std::bit_ceil(size); // a search goes on to regions that are a little larger
     }
-    void *const address = ::mmap(nullptr, size, PROT_READ | PROT_WRITE,
-                                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (address == MAP_FAILED) {
+    std::byte *const start = map(size);
+    if (start == nullptr) {
         throw Error("region: this machine has no " + std::to_string(size) +
                     " bytes of address space left (raise the limit, see ulimit -v)");
     }
-    return {static_cast<std::byte *>(address), KeptMemory{size}};
+    return {start, KeptMemory{size}};
 }
 
 } // namespace heapfit

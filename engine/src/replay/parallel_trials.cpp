@@ -3,13 +3,43 @@
 #include "heapfit/replay/parallel_trials.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
+#include <vector>
 
 namespace heapfit {
+
+namespace {
+
+// Threads that are stopped and joined where their scope is left, by an exception of a callback too.
+class Workers {
+  public:
+    Workers() = default;
+    Workers(const Workers &) = delete;
+    Workers &operator=(const Workers &) = delete;
+    ~Workers() {
+        stopped_ = true;
+        for (std::thread &one : threads_) {
+            one.join();
+        }
+    }
+
+    void add(std::function<void(const Stop &)> work) {
+        threads_.emplace_back([this, work = std::move(work)] { work(Stop(stopped_)); });
+    }
+
+  private:
+    std::atomic<bool> stopped_ = false;
+    std::vector<std::thread> threads_;
+};
+
+} // namespace
 
 // What the workers of one run share.
 struct ParallelTrials::Batch {
@@ -28,15 +58,15 @@ struct ParallelTrials::Batch {
         : trial(tried), sizes(wanted), turns(in_turns), results(wanted.size()) {}
 
     // The next turn to do; turns.size() if there is none, or the run is over.
-    std::size_t take(const std::stop_token &stop) {
+    std::size_t take(const Stop &stop) {
         const std::lock_guard lock(mutex);
-        return stop.stop_requested() || failure || next == turns.size() ? turns.size() : next++;
+        return stop.is_requested() || failure || next == turns.size() ? turns.size() : next++;
     }
 
-    void work(const std::stop_token &stop) {
+    void work(const Stop &stop) {
         for (std::size_t turn = take(stop); turn < turns.size(); turn = take(stop)) {
             for (const std::size_t i : turns[turn]) {
-                if (stop.stop_requested() || !try_size(i, stop)) {
+                if (stop.is_requested() || !try_size(i, stop)) {
                     return;
                 }
             }
@@ -44,7 +74,7 @@ struct ParallelTrials::Batch {
     }
 
     // False if the trial threw.
-    bool try_size(std::size_t i, const std::stop_token &stop) {
+    bool try_size(std::size_t i, const Stop &stop) {
         std::exception_ptr thrown;
         try {
             results[i] = trial(sizes[i], stop);
@@ -87,10 +117,9 @@ std::vector<TrialResult> ParallelTrials::run(std::span<const std::uint64_t> size
                                 ? options_.threads
                                 : std::max(1u, std::thread::hardware_concurrency());
     {
-        // Leaving this scope, by an exception of the callback too, stops and joins the workers.
-        std::vector<std::jthread> workers;
+        Workers workers;
         for (unsigned i = 0; i < wanted && i < turns.size(); i++) {
-            workers.emplace_back([&batch](const std::stop_token &stop) { batch.work(stop); });
+            workers.add([&batch](const Stop &stop) { batch.work(stop); });
         }
         watch(batch, sizes.size());
     }

@@ -29,7 +29,7 @@ class Search {
   public:
     Search(const SearchSpace &space, const TrialOf &trial, const SearchOptions &options)
         : space_(space), options_(options), trials_(trial, options),
-          once_([this](std::uint64_t size, const std::stop_token &) { return tried(size); }) {}
+          once_([this](std::uint64_t size, const Stop &) { return tried(size); }) {}
 
     RegionSearch run() {
         search_.u_max = space_.u_max;
@@ -256,12 +256,12 @@ RegionSearch scan(const Trial &trial, const SearchOptions &options) {
         space.serves_from = [&trial](std::uint64_t size) { return trial.serves_from(size); };
         ForkedTrials forked(trial);
         space.kind = [&forked](std::uint64_t size) { return forked.kind(size); };
-        const TrialOf run = [&forked](std::uint64_t size, const std::stop_token &stop) {
+        const TrialOf run = [&forked](std::uint64_t size, const Stop &stop) {
             return forked.run(size, stop);
         };
         return search_regions(space, run, options);
     }
-    const TrialOf run = [&trial](std::uint64_t size, const std::stop_token &stop) {
+    const TrialOf run = [&trial](std::uint64_t size, const Stop &stop) {
         return trial.run(size, stop);
     };
     return search_regions(space, run, options);

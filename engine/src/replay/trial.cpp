@@ -151,14 +151,14 @@ TrialSeries bisect(const TrialOf &trial, const Bisection &bisection, const Befor
 Trial::Trial(const Plan &plan, std::span<const Event> events, std::uint64_t base_alignment)
     : plan_(plan), quick_(plan.for_trials()), events_(events), base_alignment_(base_alignment) {}
 
-TrialResult Trial::run(std::uint64_t region_size, const std::stop_token &stop) const {
+TrialResult Trial::run(std::uint64_t region_size, const Stop &stop) const {
     std::optional<HostHeap> heap = HostHeap::try_init(quick_, {region_size, base_alignment_});
     if (!heap) {
         return {.is_region = false};
     }
     Replay replay(std::move(*heap));
     const bool runs =
-        feed_pieces(replay, events_, events_until_stop, [&stop] { return !stop.stop_requested(); });
+        feed_pieces(replay, events_, events_until_stop, [&stop] { return !stop.is_requested(); });
     const ReplayResult result = replay.result();
     return {.runs = runs,
             .footprint = result.footprint,

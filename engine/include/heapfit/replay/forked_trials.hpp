@@ -36,7 +36,7 @@ class ForkedTrials {
     explicit ForkedTrials(const Trial &trial);
 
     // As Trial::run.
-    [[nodiscard]] TrialResult run(std::uint64_t size, const std::stop_token &stop = {});
+    [[nodiscard]] TrialResult run(std::uint64_t size, const Stop &stop = {});
 
     // Regions of one kind have control structures of one length and may be alike: trying them one
     // after the other, the largest first, takes least.
@@ -69,13 +69,13 @@ class ForkedTrials {
     [[nodiscard]] std::optional<std::uint64_t> room_of(std::uint64_t size) const;
     [[nodiscard]] Kind &of_kind(std::uint64_t kind);
     [[nodiscard]] Tried tried(const Kind &kind, std::uint64_t size, std::uint64_t room,
-                              const std::stop_token &stop) const;
+                              const Stop &stop) const;
     [[nodiscard]] Tried forked(const Tried &parent, std::uint64_t size, std::uint64_t until,
-                               const std::stop_token &stop) const;
-    [[nodiscard]] Tried whole(std::uint64_t size, const std::stop_token &stop) const;
+                               const Stop &stop) const;
+    [[nodiscard]] Tried whole(std::uint64_t size, const Stop &stop) const;
     [[nodiscard]] Tried finished(Replay replay, Tried begun, bool keeps_states,
-                                 const std::stop_token &stop) const;
-    [[nodiscard]] bool feed_until_state(Replay &replay, const std::stop_token &stop) const;
+                                 const Stop &stop) const;
+    [[nodiscard]] bool feed_until_state(Replay &replay, const Stop &stop) const;
     [[nodiscard]] bool keep_state(Replay &replay, States &states) const;
 
     const Trial &trial_;

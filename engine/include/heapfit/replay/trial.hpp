@@ -16,11 +16,11 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 #include "heapfit/event.hpp"
 #include "heapfit/replay/plan.hpp"
+#include "heapfit/replay/stop.hpp"
 
 namespace heapfit {
 
@@ -45,7 +45,7 @@ struct TrialResult {
 
 // Replays a trace in a region of this size; when asked to stop it may tell that it did not run. A
 // scan calls it from several threads at once.
-using TrialOf = std::function<TrialResult(std::uint64_t region_size, const std::stop_token &)>;
+using TrialOf = std::function<TrialResult(std::uint64_t region_size, const Stop &)>;
 
 // Called before each replay, on the calling thread. What it throws ends the search and is passed
 // on.
@@ -104,8 +104,7 @@ class Trial {
     [[nodiscard]] std::uint64_t base_alignment() const { return base_alignment_; }
 
     // The trace, up to its first refusal.
-    [[nodiscard]] TrialResult run(std::uint64_t region_size,
-                                  const std::stop_token &stop = {}) const;
+    [[nodiscard]] TrialResult run(std::uint64_t region_size, const Stop &stop = {}) const;
 
     // Whether a run tells of every larger region: TrialResult::reach.
     [[nodiscard]] bool tells_reach() const;
