@@ -6,13 +6,16 @@
 
 The wheel is tagged manylinux by auditwheel, for the oldest C library that serves it here, and one
 ABI serves every Python from 3.11 on. It installs a manual page and bash completion, made here of
-the commands. The list (SPDX 2.3) has each file with its hashes, and the packages that pip installs
-with it, in the versions of requirements.lock, by which the tests ran.
+the commands. The list (SPDX 2.3), a copy of which is in the wheel, has each file with its hashes,
+and the packages that pip installs with it, in the versions of requirements.lock, by which the tests
+ran.
 The sources have what git knows, examples and tests included.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
@@ -131,11 +134,28 @@ def list_parts(wheel: Path) -> Path:
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         unpacked = Path(folder)
         archive.extractall(unpacked)
+        for record in unpacked.glob("*.dist-info/RECORD"):
+            record.unlink()  # which has the list's own hash
         document = parts_list(unpacked, name, "-".join(tags), needed_packages(unpacked))
     add_licences(document)
     listed = wheel.with_name(f"{name}-{version}.spdx.json")
     listed.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return listed
+
+
+def ship_list(wheel: Path, listed: Path) -> None:
+    """Puts the list into the wheel, where scanners look for it (PEP 770)."""
+    with zipfile.ZipFile(wheel) as archive:
+        contents = {one: archive.read(one) for one in archive.infolist()}
+    record = next(one for one in contents if one.filename.endswith(".dist-info/RECORD"))
+    name = f"{Path(record.filename).parent}/sboms/{listed.name}"
+    content = listed.read_bytes()
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    contents[record] = f"{name},sha256={digest},{len(content)}\n".encode() + contents[record]
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for one, data in contents.items():
+            archive.writestr(one, data)
+        archive.writestr(name, content)
 
 
 if __name__ == "__main__":
@@ -144,4 +164,6 @@ if __name__ == "__main__":
     for old in target.glob("heapfit-*"):
         old.unlink()
     made = manylinux(build_wheel(target))
-    print(made, list_parts(made), build_sources(target.resolve()), sep="\n")
+    parts = list_parts(made)
+    ship_list(made, parts)
+    print(made, parts, build_sources(target.resolve()), sep="\n")

@@ -43,12 +43,17 @@ tests that concern it, the quick ones first, until one fails. A test that runs o
 kills, too.
 
 - **core**: for the allocators that include the file, unit tests, contract (50,000 steps), explorer,
-  double frees (20,000), damaged words (10^6), the contract at levels 2 and 0, battery at levels 1
-  and 2, bit flips.
-- **engine**: the C++ tests of the file's folder, then its Python tests through the extension.
-- **package**: the three test files whose imports lead to the module soonest, those of
-  `tests/quick.txt` first, then `tests/python/test_choosing.py`, which is about all folders.
-  Others might kill more: the share is a lower bound.
+  double frees (20,000), damaged words (10^6), the contract at the other levels, battery at levels 1
+  to 3, bit flips. The programs are those that the build makes of these tests.
+- **engine**: the C++ tests that include a header of the file's folder, then the six Python test
+  files that reach the folder soonest, those of the file's name first, through the extension.
+- **package**: the five test files that reach the function soonest, those of `tests/quick.txt`
+  first, then `tests/python/test_choosing.py`, which is about all folders. Others might kill more:
+  the share is a lower bound.
+
+A Python test reaches a module in fewer steps the fewer imports lead there, the more of the module's
+names it uses, and most of all if it uses the function's own. Of an engine's folder these are the
+names that the bindings have of it.
 
 Mutants that do not compile, or compile to the same machine code, are not counted. A survivor that
 no test can kill is listed in `scripts/mutants/equivalents.toml` with the reason. Assertions,

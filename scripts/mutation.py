@@ -19,7 +19,7 @@ from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
 from mutants.package_judge import PackageJudge
 from mutants.score import Score
-from mutants.verdict import INVALID, SAME, SURVIVED, Judge, Kept, Verdict
+from mutants.verdict import INVALID, SAME, SURVIVED, Judge, Kept, UnsoundTestError, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "scripts/mutants/kept"
@@ -74,12 +74,21 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
         verdict = kept.find(mutant, judge.tests)
         if verdict is None:
             named = is_named(ROOT, judge.tree.top, mutant)
-            verdict = Verdict(SURVIVED) if named else judge.judge(mutant)
+            verdict = Verdict(SURVIVED) if named else judge_soundly(judge, mutant)
             kept.keep(mutant, verdict, judge.tests)
         met.append(mutant.key)
         judged += verdict.kind not in {INVALID, SAME}
         print_one(mutant, verdict, judged)
     return met
+
+
+def judge_soundly(judge: Judge, mutant: Mutant) -> Verdict:
+    """What the tests say that do not fail anyway; those that do are named."""
+    while True:
+        try:
+            return judge.judge(mutant)
+        except UnsoundTestError as error:
+            print(f"{error}: fails without any mutant, and is left out", flush=True)
 
 
 def print_one(mutant: Mutant, verdict: Verdict, number: int) -> None:

@@ -18,8 +18,8 @@ from mutants.verdict import INVALID, SAME, Judge, Verdict
 TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
 LIBRARIES = [f"tests/contract/libhfit_level{level}.a" for level in (1, 0, 2)]
 FOR_ALL = ('"../contract/plans.h"', '"every_plan.h"')  # what a unit test of all allocators includes
-AT_LEVELS = {"test_every_plan": (1, 0, 2, 3)}  # unit tests that are built at several
-CPU_SECONDS = 15  # the longest takes 4
+SLOW = ("test_huge_regions.c",)  # half a minute
+CPU_SECONDS = 15  # the longest of the others takes 4
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
 
@@ -63,25 +63,34 @@ class CoreJudge(Judge):
         return self.tree.run([self.build.folder / program, *arguments], CPU_SECONDS)
 
     def steps(self, names: list[str]) -> Iterator[str]:
-        """What is run for some allocators, in its order: the tests' place, program, arguments."""
+        """What is run for some allocators, in its order: the tests' place, program, arguments.
+
+        The programs are those that the build has of a file, whatever their names.
+        """
         for file, text in sorted(self.units.items(), key=lambda one: one[0].stem[5:] not in names):
-            if any(name in text for name in (*names, *FOR_ALL)):
-                for level in AT_LEVELS.get(file.stem, ("",)):
-                    yield f"tests/core/{file.name} tests/core/{file.stem}{level}"
+            if file.name not in SLOW and any(name in text for name in (*names, *FOR_ALL)):
+                for program in self.programs(f"tests/core/{file.name}"):
+                    yield f"tests/core/{file.name} {program}"
+        contracts = self.programs("tests/contract/contract.c")
         for name in names:
-            yield f"tests/contract tests/contract/contract1 {name} 50000"
-        yield "tests/attack tests/attack/explorer"
+            yield f"tests/contract {contracts[0]} {name} 50000"
+        yield f"tests/attack {self.programs('tests/attack/explorer.c')[0]}"
         for name in names:
-            yield f"tests/attack tests/attack/second_frees 20000 {name}"
+            yield f"tests/attack {self.programs('tests/attack/second_frees.c')[0]} 20000 {name}"
         for name in names:
-            yield f"tests/attack tests/attack/damaged_words 1000000 {name}"
-        for level in (2, 0):
+            yield f"tests/attack {self.programs('tests/attack/damaged_words.c')[0]} 1000000 {name}"
+        for contract in contracts[1:]:
             for name in names:
-                yield f"tests/contract tests/contract/contract{level} {name} 2000"
-        for level in (1, 2):
-            for name in names:
-                yield f"tests/battery tests/battery/battery{level} {name}"
-        yield "tests/faults tests/faults/faults"
+                yield f"tests/contract {contract} {name} 2000"
+        for battery in self.programs("tests/battery/battery.c"):
+            for name in names if not battery.endswith("0") else ():  # where attacks do harm
+                yield f"tests/battery {battery} {name}"
+        yield f"tests/faults {self.programs('tests/faults/faults.c')[0]}"
+
+    def programs(self, file: str) -> list[str]:
+        """Of a file of tests, that of the level which firmware has first; ends if there is none."""
+        found = self.build.programs.get(file) or sys.exit(f"{file}: no program is built of it")
+        return sorted(found, key=lambda program: (not program.endswith("1"), program))
 
 
 def allocators_of(root: Path) -> dict[str, set[str]]:

@@ -2,15 +2,16 @@
 """Judges mutants of the engine by its C++ tests, then by Python tests through the extension.
 
 C++ tests that include a header of the faulty file's room are run, those of its name first; then the
-Python tests of the room, for which the extension is linked anew.
+Python tests that use what the bindings have of the room, for which the extension is linked anew.
 """
 
+import re
 import shutil
 from pathlib import Path
 
 from mutants.mutant import Mutant
 from mutants.native import Build
-from mutants.package_judge import make_environment
+from mutants.package_judge import Reach, make_environment, module_of
 from mutants.tree import Tree
 from mutants.verdict import INVALID, INVALID_CODE, SAME, Judge, Verdict
 
@@ -18,21 +19,9 @@ CPU_SECONDS = 60  # the longest C++ test takes 4
 LIBRARY = "engine/libheapfit_engine.a"
 EXTENSION = "python/bindings/_engine.abi3.so"
 PROGRAM = "tests/engine/engine_tests"  # of all C++ tests
-# What Python tests of a room's functions there are.
-PYTHON_TESTS = {
-    "adversary": ("test_adversary",),
-    "budget": ("test_exact_budgets", "test_exhaustive", "test_best_classes"),
-    "capture": ("test_captures", "test_link_layer", "test_packets", "test_queue_model"),
-    "packing": ("test_bounds",),
-    "profile": ("test_engine_crossing", "test_second_runs"),
-    "replay": ("test_engine_crossing", "test_call_costs"),
-    "simulate": ("test_engine_simulation", "test_simulation_exact"),
-    "trace": (
-        *("test_wire", "test_frames", "test_trace_rules", "test_engine_crossing", "test_importers"),
-        *("test_heap_logs", "test_heaptrack", "test_bounds", "test_watch", "test_memories"),
-    ),
-    "workload": ("test_workloads",),
-}
+NEAREST = 6  # Python test files for each file, those of its name first
+SHORTEST_WORD = 3  # letters, more than which a word of its name has
+_BOUND = re.compile(r'(?:class_<[^;]*?>\(module|module\.def\(|enum_<[^;]*?>\(module)[^"]*"(\w+)"')
 
 
 class EngineJudge(Judge):
@@ -47,6 +36,7 @@ class EngineJudge(Judge):
         self.texts = {
             file.stem: file.read_text() for file in sorted((root / "tests/engine").glob("*.cpp"))
         }
+        self.python_tests = python_tests(root)
         self.build = Build(self.tree, "engine", extension_options(root))
         self.sound = self.build.made([LIBRARY])
 
@@ -59,9 +49,23 @@ class EngineJudge(Judge):
                 return Verdict(INVALID)
             if is_inner and made == self.sound:
                 return Verdict(SAME)
-            failing, verdict = self.first_failure(judging_files(mutant.file, self.texts))
+            failing, verdict = self.first_failure(self.judging_files(mutant.file))
         self.require_sound(failing)
         return verdict
+
+    def judging_files(self, file: str) -> list[str]:
+        """C++ test files that include a header of the file's room, then the room's Python tests."""
+        path = Path(file)
+        room = path.parent.name
+        is_top = room in {"src", "heapfit"}
+        included = path.with_suffix(".hpp").name if is_top else f"{room}/"
+        found = [name for name, text in self.texts.items() if included in text]
+        found.sort(key=lambda name: (f"/{path.stem}.hpp" not in self.texts[name], name))
+        cpp = (f"tests/engine/{name}.cpp" for name in found if name.startswith("test_"))
+        words = [word for word in path.stem.split("_") if len(word) > SHORTEST_WORD]
+        python = self.python_tests.get(room, [])
+        python = sorted(python, key=lambda test: not any(word in test for word in words))
+        return [*cpp, *python[:NEAREST]]
 
     def makes(self, test: str) -> bool:
         """Builds what a test file needs; False if that does not compile."""
@@ -83,19 +87,25 @@ class EngineJudge(Judge):
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
 
 
-def judging_files(file: str, texts: dict[str, str]) -> list[str]:
-    """C++ test files that include a header of the file's room, then the room's Python tests."""
-    path = Path(file)
-    room = path.parent.name
-    is_top = room in {"src", "heapfit"}
-    included = path.with_suffix(".hpp").name if is_top else f"{room}/"
-    found = [name for name, text in texts.items() if included in text]
-    found.sort(key=lambda name: (f"/{path.stem}.hpp" not in texts[name], name))
-    python = PYTHON_TESTS.get(room, ())
-    return [
-        *(f"tests/engine/{name}.cpp" for name in found if name.startswith("test_")),
-        *(f"tests/python/{name}.py" for name in python),
-    ]
+def python_tests(root: Path) -> dict[str, list[str]]:
+    """The Python test files of each room, nearest first: those that name what is bound of it, or
+    import what does.
+    """
+    reach = Reach(root)
+    uses: dict[str, set[str]] = {}
+    for file in sorted((root / "python/bindings").glob("*.cpp")):
+        text = file.read_text()
+        for room in set(re.findall(r'#include "heapfit/(\w+)/', text)):
+            uses.setdefault(room, set()).update(_BOUND.findall(text))
+    sources = {
+        module_of(file.relative_to(root)): set(re.findall(r"_engine\.(\w+)", file.read_text()))
+        for file in (root / "python/heapfit").rglob("*.py")
+    }
+    found = {}
+    for room, names in uses.items():
+        modules = [module for module, used in sources.items() if used & names]
+        found[room] = reach.tests(modules, names, []) if modules else []
+    return found
 
 
 def extension_options(root: Path) -> list[str]:

@@ -4,6 +4,7 @@
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -12,6 +13,7 @@ from mutants.tree import Tree
 
 # A pointer for a number, or another's, is no fault anybody commits: gcc would only warn.
 TYPES = ("-Werror=int-conversion", "-Werror=incompatible-pointer-types")
+_TARGET = re.compile(r" -o (\S+)/CMakeFiles/([^/]+)\.dir/")
 
 
 class Build:
@@ -27,6 +29,12 @@ class Build:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         listed = json.loads((self.folder / "compile_commands.json").read_text())
         self.commands = {Path(one["file"]): one for one in listed}
+        self.programs: dict[str, list[str]] = {}  # that a file of tests is compiled for
+        for one in listed:
+            made = _TARGET.search(one["command"])
+            if made and f"{made[1]}/".startswith("tests/"):
+                file = os.path.relpath(one["file"], tree.top)
+                self.programs.setdefault(file, []).append(f"{made[1]}/{made[2]}")
 
     def build(self, targets: list[str]) -> bool:
         """Brings some targets up to date; False if one does not compile."""

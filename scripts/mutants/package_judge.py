@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges mutants of the package by the tests whose imports lead to the faulty module soonest.
+"""Judges mutants of the package by the tests that reach them: by their imports and by names.
 
 They run in an environment of their own, whose package is the copied tree's. What only other tests
 would notice survives here: the share is a lower bound.
@@ -7,6 +7,7 @@ would notice survives here: the share is a lower bound.
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +20,8 @@ from mutants.mutant import Mutant, mutated
 from mutants.tree import Tree
 from mutants.verdict import INVALID, Judge, Verdict
 
-NEAREST = 3  # test files for each module
+NEAREST = 5  # test files for each function
+MOST_NAMED = 4  # names of a module that a test uses, which count
 CPU_SECONDS = 120
 SLOW = ("_benches", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
@@ -35,7 +37,7 @@ class PackageJudge(Judge):
         super().__init__()
         self.tree = Tree(root, "package")
         self.python = make_environment(self.tree)
-        self.imports = import_graph(root)
+        self.reach = Reach(root)
         self.quick = set((root / "tests/quick.txt").read_text().split())
 
     def judge(self, mutant: Mutant) -> Verdict:
@@ -46,7 +48,7 @@ class PackageJudge(Judge):
         except SyntaxError:
             return Verdict(INVALID)
         with self.tree.faulty(mutant):
-            failing, verdict = self.first_failure(self.nearest(module_of(Path(mutant.file))))
+            failing, verdict = self.first_failure(self.nearest(mutant))
         self.require_sound(failing)
         return verdict
 
@@ -55,21 +57,50 @@ class PackageJudge(Judge):
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
         return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
 
-    def nearest(self, module: str) -> list[str]:
-        """Test files by the imports between them and a module, those named after it or its rooms
-        before others.
+    def nearest(self, mutant: Mutant) -> list[str]:
+        """Test files that reach a function; the quick ones first, and the tests of all rooms'
+        decisions last.
+        """
+        module = module_of(Path(mutant.file))
+        defined = names_in(self.tree.top / mutant.file)
+        found = self.reach.tests([module], defined, mutant.function.split("."))
+        chosen = [name for name in found if name != OF_ALL_ROOMS][:NEAREST]
+        return [*sorted(chosen, key=lambda name: name not in self.quick), OF_ALL_ROOMS]
 
-        Of these the quick ones come first, and the tests of all rooms' decisions last.
+
+class Reach:
+    """Which test files reach a place: by the imports between, by the names that both have."""
+
+    def __init__(self, root: Path) -> None:
+        self.imports = import_graph(root)
+        self.words = {
+            name: set(re.findall(r"\w+", (root / name).read_text()))
+            for name in self.imports
+            if name.startswith("tests/")
+        }
+
+    def tests(self, modules: list[str], names: set[str], own: list[str]) -> list[str]:
+        """The nearest first: few imports away from one of the modules, named after it or its rooms,
+        with names that it defines, most of all its `own`.
         """
         found = []
-        for name in self.imports:
-            if name.startswith("tests/"):
-                steps = distance(self.imports, name, module)
-                _, *rooms, own = module.split(".")
-                named = 2 * (own in name) + sum(room in name for room in rooms)
-                found.append((steps - named, name))
-        chosen = [name for _, name in sorted(found)[:NEAREST] if name != OF_ALL_ROOMS]
-        return [*sorted(chosen, key=lambda name: name not in self.quick), OF_ALL_ROOMS]
+        for test, words in self.words.items():
+            near = min(self._distance(test, module) for module in modules)
+            named = min(len(words & names), MOST_NAMED) + 2 * len(words & {*own})
+            found.append((near - named, test))
+        return [test for _, test in sorted(found)]
+
+    def _distance(self, test: str, module: str) -> int:
+        _, *rooms, last = module.split(".")
+        named = 2 * (last in test) + sum(room in test for room in rooms)
+        return distance(self.imports, test, module) - named
+
+
+def names_in(file: Path) -> set[str]:
+    """What a module defines for others."""
+    tree = ast.parse(file.read_text())
+    found = {getattr(node, "name", "") for node in ast.walk(tree)}
+    return {name for name in found if name and not name.startswith("_")}
 
 
 def make_environment(tree: Tree) -> Path:
@@ -86,7 +117,8 @@ def make_environment(tree: Tree) -> Path:
     inside = folder / ours.relative_to(sys.prefix)
     write_command(folder / "bin/heapfit", python)
     paths = [tree.top / name for name in ("python", "papers", "target")]
-    (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, ours)))
+    others = [path for path in sys.path if Path(path).name == ours.name]
+    (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, *others)))
     for source in (ours / "heapfit").iterdir():  # what an editable installation holds is native
         target = tree.top / "python/heapfit" / source.name
         if source.is_dir():

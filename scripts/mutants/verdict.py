@@ -34,6 +34,10 @@ class Verdict:
     by: str = ""
 
 
+class UnsoundTestError(Exception):
+    """A test fails whether there is a mutant or not, and is left out from then on."""
+
+
 class Judge(ABC):
     """Runs tests on a faulty tree until one fails."""
 
@@ -42,6 +46,7 @@ class Judge(ABC):
 
     def __init__(self) -> None:
         self.passing: set[str] = set()  # tests that were seen to end well
+        self.failing: set[str] = set()  # and those that fail without a mutant: they tell nothing
 
     @abstractmethod
     def judge(self, mutant: Mutant) -> Verdict:
@@ -53,7 +58,10 @@ class Judge(ABC):
 
     def first_failure(self, tests: Iterable[str]) -> tuple[str, Verdict]:
         """The first test that does not end well, else "", and the verdict."""
-        for test in tests:
+        chosen = list(tests)
+        if chosen and self.failing.issuperset(chosen):
+            sys.exit("no test that would judge it passes without any mutant")
+        for test in (one for one in chosen if one not in self.failing):
             code = self.code_of(test)
             if code == INVALID_CODE:
                 return "", Verdict(INVALID)
@@ -63,9 +71,10 @@ class Judge(ABC):
         return "", Verdict(SURVIVED)
 
     def require_sound(self, test: str) -> None:
-        """Ends the run if a test that killed a mutant fails without it, too."""
+        """UnsoundTestError if a test that killed a mutant fails without it, too."""
         if test and test not in self.passing and self.code_of(test) != 0:
-            sys.exit(f"{test}: fails without any mutant")
+            self.failing.add(test)
+            raise UnsoundTestError(test)
         self.passing.add(test)
 
 

@@ -7,12 +7,25 @@ from pathlib import Path
 import pytest
 
 from mutants.draw import POPULATIONS, changed_lines, on_changed_lines
+from mutants.engine_judge import python_tests
 from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
 from mutants.native import Build
+from mutants.package_judge import Reach, module_of, names_in
 from mutants.tree import Tree
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Kept, Verdict
+from mutants.verdict import (
+    INVALID,
+    KILLED,
+    SAME,
+    SURVIVED,
+    TIMEOUT,
+    Judge,
+    Kept,
+    UnsoundTestError,
+    Verdict,
+)
+from mutation import judge_soundly
 
 C_SOURCE = b"""\
 static bool f(int a, int b) {
@@ -191,3 +204,80 @@ def test_a_build_tells_what_does_not_compile_and_what_comes_to_the_same(tmp_path
         file.write_text(f"int f(int a) {{\n    return {text};\n}}\n")
         assert build.compiles(file) == (text != "b")
         assert (build.made(["liba.a"]) == sound) == (made is not None)
+
+
+class Told(Judge):
+    """Of tests by the words of their names."""
+
+    tests = ()
+
+    def judge(self, mutant: Mutant) -> Verdict:
+        assert mutant.operator
+        failing, verdict = self.first_failure(["broken", "blind", "seeing"])
+        self.is_faulty = False
+        self.require_sound(failing)
+        return verdict
+
+    is_faulty = True
+
+    def code_of(self, test: str) -> int | None:
+        return int(test == "broken" or (test == "seeing" and self.is_faulty))
+
+
+def test_a_test_that_fails_anyway_is_named_and_left_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    judge = Told()
+    mutant = mutants_of("a.c", C_SOURCE)[0]
+    with pytest.raises(UnsoundTestError, match="broken"):
+        judge.judge(mutant)
+    judge.is_faulty = True
+    assert judge_soundly(judge, mutant) == Verdict(KILLED, "seeing")
+    judge = Told()
+    judge_soundly(judge, mutant)
+    judge.failing |= {"blind", "seeing"}
+    with pytest.raises(SystemExit, match="no test that would judge it passes"):
+        judge.judge(mutant)
+    assert capsys.readouterr().out.startswith("broken: fails without any mutant")
+
+
+def test_the_engine_s_mutants_are_judged_by_tests_that_are_there(root: Path) -> None:
+    rooms = {path.name for path in (root / "engine/src").iterdir() if path.is_dir()}
+    found = python_tests(root)
+    assert rooms == set(found)
+    for room, tests in found.items():
+        assert len(tests) >= 6, room
+        assert all((root / test).is_file() for test in tests)
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "test"),
+    [
+        ("design/placement/learned.py", "PlacementSearch._guess", "test_placement"),
+        ("comparison/margin.py", "HeapSize.region_with", "test_incumbents"),
+        ("forecast/growth.py", "find_growth", "test_forecast"),
+        ("plan/toml_table.py", "parse", "test_plan"),
+    ],
+)
+def test_a_function_is_reached_first_by_tests_of_its_names(
+    file: str, function: str, test: str, root: Path
+) -> None:
+    path = root / "python/heapfit" / file
+    module = module_of(path.relative_to(root))
+    found = Reach(root).tests([module], names_in(path), function.split("."))
+    assert f"tests/python/{test}.py" in found[:3]
+
+
+def test_programs_of_a_test_are_those_that_the_build_has(tmp_path: Path) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/a.c").write_text("int main(void) { return 0; }\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(a C)\nadd_subdirectory(tests)\n"
+    )
+    (tmp_path / "tests/CMakeLists.txt").write_text(
+        "foreach(level 1 2)\n add_executable(named${level} a.c)\nendforeach()\n"
+    )
+    tree = Tree.__new__(Tree)
+    tree.root = tree.top = tmp_path
+    build = Build(tree, "a", [])
+    assert build.programs == {"tests/a.c": ["tests/named1", "tests/named2"]}

@@ -78,7 +78,8 @@ typedef void (*hfit_visitor)(void *context, const void *block, size_t usable_siz
 typedef struct hfit_operations {
     /* Makes a heap of `region_size` bytes at `region`, which the caller owns and keeps until it is
      * done with the heap. NULL if the region is NULL, not aligned to the plan's alignment, 4 GiB or
-     * larger or too small for the control structures, or if the plan is malformed. */
+     * larger or too small for the control structures, or if the plan is malformed. Safety level 0
+     * trusts the plan: it may then serve a malformed one. */
     hfit_heap *(*init)(void *region, size_t region_size, const hfit_plan *plan);
 
     /* A block of at least `size` bytes, contents undefined, or NULL. */
