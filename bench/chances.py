@@ -181,7 +181,7 @@ def read_free_bytes(free: Numbers) -> Outlook:
     states = [
         HeapState(i, 0, 60.0 * i, round(one), None, None, None, None) for i, one in enumerate(free)
     ]
-    return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, (), 0))
+    return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, ()))
 
 
 def judge_log(what: str, random: Random) -> bool | None:

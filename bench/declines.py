@@ -114,7 +114,7 @@ def judge(time: Numbers, free: Numbers) -> Outlook:
         HeapState(i, 0, 1e6 * at, max(0, round(one)), None, None, None, None)
         for i, (at, one) in enumerate(zip(time.tolist(), free.tolist(), strict=True))
     ]
-    return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, (), 0))
+    return find_outlook(TelemetryLog("", states, Clock.UPTIME, 0, ()))
 
 
 def make_times(name: str, random: Random, count: int, end: float) -> Numbers:

@@ -188,7 +188,6 @@ LOADS: dict[str, Make] = {
     "leak_shared": partial(leak_shared, growth=6 * TROUGH_DEVIATION / (0.9 * STANDARD / 1000)),
 }
 WORKLOADS = ("slotbuf", "poisson_500")  # of the package, without sites
-CLEAN = ("steady", "walk", "heavy", "bursts", "cycle", "fill", "slotbuf")
 UNBOUNDED = ("steady", "bursts", "cycle", "fill", "poisson_500")  # by any law of theirs
 HOLD_OUT = ("sessions", "waves", "two_lives")  # the forecast was not made by them; unbounded, too
 # Of "wild" one block may be as large as all others together: no recording shows its largest.

@@ -33,12 +33,6 @@ MEASURED = "measured"  # the last column
 BLOCK = re.compile(
     r"(<!-- table: ([\w-]+(?: [\w-]+)*) -->\n).*?(?=^<!-- end -->)", re.MULTILINE | re.DOTALL
 )
-PEAKS = {
-    "below 64 KiB": 0,
-    "below 128 KiB": 64 << 10,
-    "below 512 KiB": 128 << 10,
-    "more": 512 << 10,
-}
 ASKED = ((1, 1), (2, 1), (4, 1), (7, 1), (1, 10), (4, 10), (1, 100))  # recordings, times as long
 LOADS_TOLD = (
     ("a service, a cycle, too short to say", 40_000, False),

@@ -83,6 +83,12 @@ from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
+PEAKS = {
+    "below 64 KiB": 0,
+    "below 128 KiB": 64 << 10,
+    "below 512 KiB": 128 << 10,
+    "more": 512 << 10,
+}
 TRACES = Path(__file__).parents[2] / "examples/recordings/traces"
 # Plans that 4 B more a request break, of large jobs: others get a reserve that covers them.
 BROKEN = ("tcc-1", "xsltproc-1")
@@ -787,7 +793,7 @@ def test_no_margin_is_below_what_99_of_100_pairs_needed(known):
     assert len(rows) > (15 if known < 3 else 2)
     for _, kind, peak, _, _, _, most, *_ in rows:
         if most != "-":
-            margin = margin_for(MarginBasis(Load((TABLES.PEAKS[peak],) * known), MarginKind(kind)))
+            margin = margin_for(MarginBasis(Load((PEAKS[peak],) * known), MarginKind(kind)))
             assert margin >= float(most), (kind, peak)
 
 

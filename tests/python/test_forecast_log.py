@@ -80,7 +80,7 @@ def make_log(free: np.ndarray, largest: np.ndarray | None = None) -> TelemetryLo
         )
         for i, value in enumerate(free)
     ]
-    return TelemetryLog("made", states, Clock.UPTIME, 0, (), 0)
+    return TelemetryLog("made", states, Clock.UPTIME, 0, ())
 
 
 def judge(free: np.ndarray, largest: np.ndarray | None = None) -> Outlook:

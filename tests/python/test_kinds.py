@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from generated_code import HERE, PLANS, compile_objects, plan_file
-from loads import CLEAN, LEAK_SITE, make_columns, write_load
+from loads import LEAK_SITE, make_columns, write_load
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
@@ -46,6 +46,8 @@ ROOT = Path(__file__).resolve().parents[2]
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
 SEED = 11
 MOST_WRONG = 4  # of the 40 recordings that were judged by eye; three of these are of the repository
+
+CLEAN = ("steady", "walk", "heavy", "bursts", "cycle", "fill", "slotbuf")  # of loads.py: level
 
 
 def judged() -> list[tuple[str, str]]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FRAMES, LOG, Format, find_format
-from heapfit.importers.log_lines import LineReader, tells_start
+from heapfit.importers.log_lines import LineReader, may_tell_start
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import ByteStream
 
@@ -63,12 +63,15 @@ def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, 
 
 
 def _cut_lines(content: bytes) -> Iterator[bytes]:
+    is_long = content.count(b"\n") > _MOST_LINES
+    if is_long and not may_tell_start(content):
+        yield content
+        return
     lines = content.splitlines(keepends=True)
     reader, begin, at = LineReader(), 0, 0
     for number, line in enumerate(lines):
-        text = line.decode("utf-8", "replace").rstrip()
-        is_read = len(lines) <= _MOST_LINES or tells_start(text)
-        if is_read and reader.read(number, text).is_start:
+        is_read = not is_long or may_tell_start(line)
+        if is_read and reader.read(number, line.decode("utf-8", "replace").rstrip()).is_start:
             yield content[begin:at]
             begin = at
         at += len(line)

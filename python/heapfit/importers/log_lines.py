@@ -175,6 +175,10 @@ _START = re.compile(
     r"|(\b(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
     re.IGNORECASE,
 )
+_START_WORDS = (  # of which each line that tells a start has one
+    *(b"rst:0x", b"ets ", b"esp-rom:", b"rst cause", b"cpu_start", b"booting ", b"nuttshell"),
+    *(b"u-boot", b"\\ | /", b"reset", b"reboot", b"restart"),
+)
 _MOST_PREFIXES = 8
 _JITTER = 2.0  # seconds by which lines of several tasks may stand in another order
 _BOOT_LINES = 40  # lines that a start takes, which may tell it in several ways
@@ -239,13 +243,14 @@ class LineReader:
         return fell
 
 
-def tells_start(line: str) -> bool:
-    """Whether a line tells a start of the device.
+def may_tell_start(text: bytes) -> bool:
+    """Whether a text has any of the words of a start of the device: quick, for long ones.
 
-    >>> tells_start("*** Booting Zephyr OS build v3.7.0 ***")
-    True
+    >>> may_tell_start(b"*** Booting Zephyr OS build v3.7.0 ***"), may_tell_start(b"malloc(8)")
+    (True, False)
     """
-    return _START.search(line) is not None
+    small = text.lower()
+    return any(word in small for word in _START_WORDS)
 
 
 def split_prefix(line: str) -> tuple[dict[Clock, float], str]:

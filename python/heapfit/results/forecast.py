@@ -40,33 +40,10 @@ _FINDINGS = {
 
 def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
-    log, boot, last, known = seen.log, seen.boot, seen.last, ""
-    ends = [asdict(one) | _dates(seen, one) for one in seen.run_outs]
-    blocks = [one.largest for one in boot if one.largest is not None]
+    log, last, known = seen.log, seen.last, ""
+    blocks = [one.largest for one in seen.boot if one.largest is not None]
     if seen.share is not None:
         known = f", {format_share(seen.share)} of the free bytes"
-    fields = {
-        "form": log.form,
-        "states": len(log.states),
-        "boots": log.boots,
-        "boot": boot[0].boot + 1,
-        "boot_states": len(boot),
-        "clock": log.clock,
-        "invalid": log.invalid,
-        "heap": log.name,
-        "other_heaps": [
-            {"finding": one.finding.name.lower(), **object_of(_OF_HEAPS, one.log)} for one in others
-        ],
-        "finding": seen.finding.name.lower(),
-        **object_of(columns("reason", "windows", "period", "least"), seen),
-        "largest_share": seen.share,
-        "decline": seen.decline,
-        "reserves": seen.reserves,
-        "region": log.region,
-        "boots_read": seen.pooled,
-        "run_out": next(iter(ends), None),
-        "run_outs": ends,
-    }
     dry = describe_dry_pools([seen, *others])
     failure, finding = describe_failure(seen), _describe_finding(seen)
     is_short = seen.finding is Finding.TOO_SHORT
@@ -92,12 +69,40 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     ]
     advice = ["", "Record next:", *(f"  {one}" for one in seen.advice)] if seen.advice else []
     return [
-        Fields(fields),
+        Fields(_figures(seen, others)),
         Table(_STATE, [last], "last"),
         Fields({"record_next": seen.advice}),
         *(Line(_UNIT.sub(log.unit, text)) for text in [*texts, *advice]),
         *map(Note, _describe_skipped(log)),
     ]
+
+
+def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
+    """What the JSON has beside the last state and the advice."""
+    log, boot = seen.log, seen.boot
+    ends = [asdict(one) | _dates(seen, one) for one in seen.run_outs]
+    return {
+        "form": log.form,
+        "states": len(log.states),
+        "boots": log.boots,
+        "boot": boot[0].boot + 1,
+        "boot_states": len(boot),
+        "clock": log.clock,
+        "invalid": log.invalid,
+        "heap": log.name,
+        "other_heaps": [
+            {"finding": one.finding.name.lower(), **object_of(_OF_HEAPS, one.log)} for one in others
+        ],
+        "finding": seen.finding.name.lower(),
+        **object_of(columns("reason", "windows", "period", "least"), seen),
+        "largest_share": seen.share,
+        "decline": seen.decline,
+        "reserves": seen.reserves,
+        "region": log.region,
+        "boots_read": seen.pooled,
+        "run_out": next(iter(ends), None),
+        "run_outs": ends,
+    }
 
 
 def _describe_finding(seen: Outlook) -> str:
@@ -214,7 +219,7 @@ def _usual(seen: Outlook) -> int:
 def _length(amount: float, log: TelemetryLog) -> str:
     """A time, or a number of states where the log has no clock.
 
-    >>> _length(11_520.0, TelemetryLog("", (), Clock.UPTIME, 0, (), 0))
+    >>> _length(11_520.0, TelemetryLog("", (), Clock.UPTIME, 0, ()))
     '3.2 h'
     """
     if log.clock in (None, Clock.CALLS):

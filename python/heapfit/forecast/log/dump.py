@@ -43,4 +43,4 @@ def read_dump(name: str, lines: Sequence[tuple[int, str]]) -> TelemetryLog | Non
         # What the unit cuts off is added to the most.
         for part, live in ((0.25, least * unit), (0.75, min(region, (most + 1) * unit - 1)))
     ]
-    return TelemetryLog(FORM, states, Clock.CALLS, 0, (), 0, region)
+    return TelemetryLog(FORM, states, Clock.CALLS, 0, (), region)

@@ -131,7 +131,7 @@ def _read_lines(
         logs[i] = replace(one, unit=unit, setting=setting, notes=[*one.notes, *notes])
     logs.sort(key=lambda one: (bool(_EXTERNAL.search(one.name)), -_weigh(one)))
     first, *others = logs[:_MOST_HEAPS]
-    return replace(first, other_heaps=others, other_states=sum(len(one.states) for one in others))
+    return replace(first, other_heaps=others)
 
 
 def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
@@ -257,7 +257,7 @@ def _make_log(form: str, name: str, found: list[Sample]) -> TelemetryLog:
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
     clock = next((one for one in _CLOCKS if _has_clock(found, one)), None)
     states = [*_make_states(found, clock)]
-    return TelemetryLog(form, states, clock, len(wrong), (), 0, region, name=name, notes=notes)
+    return TelemetryLog(form, states, clock, len(wrong), (), region, name=name, notes=notes)
 
 
 def _has_clock(found: Sequence[Sample], clock: Clock) -> bool:

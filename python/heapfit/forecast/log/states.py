@@ -68,7 +68,6 @@ class TelemetryLog:
     clock: Clock | None  # None: it has none
     invalid: int  # figures that are negative, too large or no numbers
     other_heaps: Sequence[TelemetryLog]  # of which the same log tells, by what it says of them
-    other_states: int  # of these
     region: int | None = None  # bytes of the heap; None: not printed
     damage: str = ""  # where a packed file is cut; what follows is left out
     name: str = ""  # of the heap, as the log has it

@@ -170,7 +170,7 @@ def parse_bytes(value: str, unit: str | None = "") -> float:
     except ValueError:
         return nan
     whole = 0 <= size <= LARGEST_VALUE
-    return nan if not whole else size if factor == 1 else round(size)
+    return nan if not whole else size if factor == 1 else float(round(size))
 
 
 def read_figures(text: str, memory: str = "", before: Field | None = None) -> Iterator[Figure]:
