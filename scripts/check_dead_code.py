@@ -27,6 +27,8 @@ NATIVE = ("core", "baselines", "papers", "recorder", "engine", "python/bindings"
 ALLOWED = {
     "do_GET": "http.server",
     "log_message": "http.server",
+    "daemon_threads": "socketserver",
+    "handle_error": "socketserver",
     "exec_module": "importlib, of a loader",
     "external_attr": "zipfile",
     "readable": "io.BufferedReader",

@@ -1099,7 +1099,7 @@ def test_a_shell_is_told_all_commands_their_options_and_choices(shell):
     script = call_heapfit("--show-completion", shell).stdout
     assert all(re.search(rf'\b{name}\b[^"]*" ?|\b{name}\b', script) for name in NAMES)
     line = next(one for one in script.splitlines() if re.search(r"\bfit\b.*--plans", one))
-    assert " ram time flash " in line
+    assert " ram build time flash " in line
 
 
 # ---- examples

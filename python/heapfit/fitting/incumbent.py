@@ -99,10 +99,10 @@ def measure_incumbent(
 def size_incumbent(
     needs: Needs,
     searched: Sequence[LoadedTrace],
+    *,
     known: MarginBasis,
     options: FitOptions,
     progress: Progress = ignore_progress,
-    *,
     is_tried: bool = True,
 ) -> tuple[Needs, HeapSize, MarginBasis, ChangeTest | None]:
     """The size of a heap, tried on changes of the programs `searched`, if that is asked for.
@@ -116,7 +116,9 @@ def size_incumbent(
     grown = grow_headers(needs.heap, [size.region])
     if grown != needs.heap:
         again = measure_incumbent(grown, searched, progress, has_permanent=bool(needs.permanent))
-        return size_incumbent(again, searched, known, options, progress, is_tried=is_tried)
+        return size_incumbent(
+            again, searched, known=known, options=options, progress=progress, is_tried=is_tried
+        )
     if is_tried:
         programs = ChangedPrograms.from_recordings(searched, progress)
         changes = programs.test(needs.heap, most, known)
@@ -138,9 +140,13 @@ class Judge:
         """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
         choice, size, changes = self.choice, None, None
         if needs.most is not None:
-            known = choice.answer.known
             needs, size, _, changes = size_incumbent(
-                needs, self.searched, known, self.options, self.progress, is_tried=is_tried
+                needs,
+                self.searched,
+                known=choice.answer.known,
+                options=self.options,
+                progress=self.progress,
+                is_tried=is_tried,
             )
         heap, names = needs.heap, [one.name for one in self.recordings]
         columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)

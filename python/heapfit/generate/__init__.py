@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize, measure_code_sizes, read_code_size
 from heapfit.generate.core_files import collect_core_files, copy_recorder, licence, recorder_texts
@@ -106,7 +107,7 @@ def generate(
 def _plan_guarded(plan_file: PlanFile, options: GenerateOptions) -> PlanFile:
     """The heap that names misuse: TLSF, whatever the plan, with room for what is beside blocks."""
     region = options.region or 8 * ((plan_file.region or 0) * 3 // 16) + _GUARD_REGION
-    plan = Plan("tlsf", {"alignment": plan_file.plan.alignment})
+    plan = Plan(TLSF, {"alignment": plan_file.plan.alignment})
     return replace(plan_file, plan=plan, region=region, margin=None)
 
 

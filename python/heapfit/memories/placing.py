@@ -227,14 +227,7 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
-    profiles = [_profile_inside(one, memories[0].bits) for one in counted]
-    chosen, size, known, changes = _choose(ground, Load.of(profiles), found, options)
-    kind = find_kind(counted[0].loaded.trace, profiles[0])
-    longer = tell_longer_runs(size, known, kind, horizon=options.horizon)
-    needed = longer.beyond(size.region)
-    if needed is not None and options.margin is None:
-        size = replace(size, margin=size.margin_to(needed))
-    changes = try_changed_programs(ground, chosen, size, changes.test)
+    chosen, size, longer, changes = _settle(ground, found, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -289,6 +282,20 @@ def _count_only(demand: Demand, bits: int) -> Demand:
 def requires_reserve(ground: Ground) -> bool:
     """True if some request needs what the first memory offers."""
     return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
+
+
+def _settle(
+    ground: Ground, found: Sequence[Point], options: PlacingOptions
+) -> tuple[Point, HeapSize, LongerRuns, PlacedChanges]:
+    """The chosen rule and its size, for the horizon if one is asked for; changes as it is set."""
+    profiles = [_profile_inside(one, ground.memories[0].bits) for one in ground.demands]
+    chosen, size, known, tried = _choose(ground, Load.of(profiles), found, options)
+    kind = find_kind(ground.demands[0].loaded.trace, profiles[0])
+    longer = tell_longer_runs(size, known, kind, horizon=options.horizon)
+    needed = longer.beyond(size.region)
+    if needed is not None and options.margin is None:
+        size = replace(size, margin=size.margin_to(needed))
+    return chosen, size, longer, try_changed_programs(ground, chosen, size, tried.test)
 
 
 def _choose(ground: Ground, load: Load, found: Sequence[Point], options: PlacingOptions) -> _Tried:

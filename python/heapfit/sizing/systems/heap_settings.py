@@ -133,7 +133,7 @@ def size_heap(
     needs = measure_incumbent(heap, served, progress)
     if needs.most is None:
         raise HeapfitError(f"{heap.title}: serves these recordings in no region")
-    needs, size, known, _ = size_incumbent(needs, served, known, FitOptions())
+    needs, size, known, _ = size_incumbent(needs, served, known=known, options=FitOptions())
     return needs.heap, Answer(size, known, None, needs.heap, is_kept=True)
 
 
