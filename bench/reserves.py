@@ -8,6 +8,8 @@
               and 100 times as long: in the bytes told for 99 of 100 and 9 of 10 how many run out
     kinds     the kinds found in recordings of all loads, and whether what leaks is found
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
+    pairs     two runs of each program of examples/recordings, other inputs and loads: the size
+              from one against the other, with and without the growth of its peak
     again     runs of one program and length in the folder --again: one known, the others judged
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it in
@@ -35,7 +37,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size, margin_for
+from heapfit.comparison.margin import SMALL_PEAK, MarginBasis, MarginKind, heap_size, margin_for
 from heapfit.forecast.kind import Kind, find_kind
 from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, Load
 from heapfit.plan.plan import Plan
@@ -222,6 +224,36 @@ def judge_program(first: Path) -> Iterator[tuple[object, ...]]:
         yield name, 10**number, run.trace.info.events, kind.value, *cells[0], *cells[1]
 
 
+PAIRS = ("size from one of two runs", "pairs", "ran out beyond the growth of the peak",
+         "size over the need of both, median", "worst", "by")  # fmt: skip
+
+
+def judge_pairs(settings: Settings) -> None:
+    """Two runs of each program, each known once: jobs and services whose inputs differ."""
+    found: dict[str, list[tuple[bool, float, str]]] = {"small": [], "large": []}
+    for first in sorted((ROOT / "examples/recordings/traces").glob("*-1.parquet")):
+        name = first.stem.removesuffix("-1")
+        paths = (first, first.with_name(f"{name}-2.parquet")) if settings.only in name else ()
+        runs = [load_trace(Trace.open(path)) for path in paths]
+        needs = [run.trial(PLAN).scan().r_safe or 0 for run in runs]
+        for known, other in ((0, 1), (1, 0)) if runs else ():
+            basis = MarginBasis(Load.of([runs[known].profile]), MarginKind.PLAIN)
+            size = heap_size(needs[known], basis)
+            grown = heap_size(needs[known], basis, runs[other].profile.u_max)
+            group = found["small" if basis.u_max < SMALL_PEAK else "large"]
+            group.append((needs[other] > grown.region, size.region / max(needs), name))
+    rows = [
+        (f"peak {'below' if group == 'small' else 'from'} 64 KiB", len(pairs),
+         sum(is_out for is_out, _, _ in pairs),
+         f"{statistics.median(over for _, over, _ in pairs):.3f}",
+         *max((f"{over:.3f}", name) for _, over, name in pairs))
+        for group, pairs in found.items() if pairs
+    ]  # fmt: skip
+    print_table(PAIRS, rows)
+    if settings.write:
+        write_result("reserves-pairs", PAIRS, rows)
+
+
 AGAIN = ("runs", "known", *LOADS[2:5])
 
 
@@ -249,6 +281,7 @@ PARTS = {
     "loads": judge_loads,
     "kinds": judge_kinds,
     "programs": judge_programs,
+    "pairs": judge_pairs,
     "again": judge_again,
 }
 
