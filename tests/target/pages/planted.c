@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that lives on most heaps with a fault planted: planted KIND NUMBER, where KIND is
- *   c none   w a write after free   l the same, some requests later   o an overrun   d a second free
- *   r a pointer read after free and followed
- * and NUMBER moves the fault. It ends with 3 if it gets to its end after a fault, as if it died.
+ *   c none   w a write after free   l the same, some requests later   o an overrun   d a second
+ * free r a pointer read after free and followed and NUMBER moves the fault. It ends with 3 if it
+ * gets to its end after a fault, as if it died.
  */
 #ifdef __arm__
 #include "board/semihost.h"
