@@ -260,7 +260,7 @@ def test_more_than_65535_missing_events_are_known_by_the_next_header():
     first, last = recorder.finished()
     reader, rows, _ = read_frames(header() + first + header(200_001, 200_002) + last)
     assert len(rows) == 2
-    assert reader.notes[0].startswith("200000 events are missing in 1 place,")
+    assert reader.notes[0].startswith("200000 events are missing in 1 place:")
 
 
 def test_a_log_without_a_header_has_its_events_and_no_times():
