@@ -39,6 +39,7 @@ from heapfit.comparison.row import Row
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.file import stage_file
 from heapfit.plan.allocators import find_allocators, takes_pools
@@ -125,7 +126,7 @@ def shortened(trace: Trace, events: int | None, path: Path) -> Trace:
 
 def measured(candidate: Candidate, loaded: LoadedTrace) -> Row:
     base = loaded.trace.base_alignment_for(candidate.plan.alignment)
-    ground = Ground(loaded.profile.u_max, base)
+    ground = Ground(Load.of([loaded.profile]), base)
     return measure_candidate(candidate, loaded.events_for(candidate.plan), ground)
 
 

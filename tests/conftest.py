@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all tests start from, however the run was started."""
 
+import os
 import signal
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +26,31 @@ _TESTS = Path(__file__).parent
 _LONGEST_FIRST = ("target", "papers", "repository")  # so that no core waits at the end
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+# Files of which `make test-more` runs a third, by the day; `make test-long` runs
+# all of them, as any run without HEAPFIT_TURNS does.
+_TURNS = (_TESTS / "turns.txt").read_text().split()
+_PARTS = 3
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if os.environ.get("HEAPFIT_TURNS") == "1":
+        _leave_out_other_turns(config, items)
+
     def place(item: pytest.Item) -> int:
         folder = item.path.relative_to(_TESTS).parts[0]
         known = _LONGEST_FIRST
         return known.index(folder) if folder in known else len(known)
 
     items.sort(key=place)
+
+
+def _leave_out_other_turns(config: pytest.Config, items: list[pytest.Item]) -> None:
+    today, others = date.today().toordinal() % _PARTS, list[pytest.Item]()
+    for name in _TURNS:
+        own = [item for item in items if item.path == _TESTS.parent / name]
+        others += [item for i, item in enumerate(own) if i % _PARTS != today]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -225,7 +226,7 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
 def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator: str) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
     candidate = build_portfolio(loaded, [allocator], []).candidates[0]
-    ground = Ground(loaded.profile.u_max, 8)
+    ground = Ground(Load.of([loaded.profile]), 8)
     poor = replace(ground, packing=10**9)  # any replay beats it
     row = measure_candidate(candidate, loaded.events, poor)
     assert row.placed is not None
@@ -238,7 +239,7 @@ def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator:
 def test_pieces_make_no_packing(tmp_path: Path) -> None:
     loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
     (candidate,) = build_portfolio(loaded, ["chained_pool"], []).candidates
-    row = measure_candidate(candidate, loaded.events, Ground(loaded.profile.u_max, 8, 10**9))
+    row = measure_candidate(candidate, loaded.events, Ground(Load.of([loaded.profile]), 8, 10**9))
     assert row.is_in_pieces
     assert row.placed is None
 

@@ -16,6 +16,7 @@ from heapfit.comparison.comparison import rows_to_refine
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.measuring import EXACT, Ground, measure_candidate
 from heapfit.comparison.row import Row
+from heapfit.forecast.load import Load
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
@@ -86,7 +87,7 @@ def drawn(seed: int) -> tuple[_engine.EventArray, int]:
 def printed(plan: Plan, events: _engine.EventArray, u_max: int) -> Row:
     """The row as a comparison of this plan alone has it."""
     candidate = Candidate("one", Heap("one", plan), "", trained_on_this_trace=False)
-    ground = Ground(u_max, 16)
+    ground = Ground(Load((u_max,)), 16)
     row = measure_candidate(candidate, events, ground)
     return (
         measure_candidate(candidate, events, ground, EXACT)

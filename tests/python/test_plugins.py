@@ -15,6 +15,7 @@ import pytest
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plugin import (
     INCLUDE,
@@ -59,7 +60,7 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
     trace = Trace.open(ECHO)
     loaded = load_trace(trace, 8)
     (candidate,) = build_portfolio(loaded, [name], []).candidates
-    ground = Ground(loaded.profile.u_max, max(trace.largest_alignment, 8))
+    ground = Ground(Load.of([loaded.profile]), max(trace.largest_alignment, 8))
     engine = measure_candidate(candidate, loaded.events, ground)
 
     row = measure(build(own(name), tmp_path), ECHO, 8)

@@ -308,7 +308,7 @@ for is_trained in (False, True):
     assert margin_kind(Plan("{NAME}"), is_trained) is MarginKind.UNKNOWN
 print(*(margin_for(MarginBasis(Load((1 << 20,) * runs), MarginKind.UNKNOWN)) for runs in (1, 4)))
 """
-    assert run(python, "-c", code, cwd=tmp_path) == "34 34\n"
+    assert run(python, "-c", code, cwd=tmp_path) == "34.0 34.0\n"
 
 
 def test_a_new_allocator_is_tried_by_fit(heapfit: Run, trace: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ ROW = re.compile(r"^\| .* \| ((?:`[a-z0-9-]+` ?)+)\| ([a-z-]+) \|$", re.MULTILIN
 LONG_FORM = re.compile(
     r"(?:environ(?:\.get\(|\[)|getenv\()\"(HEAPFIT_(?:ALL_\w+|\w+_EVENTS|KILLS))\""
 )
-LISTS = ("tests/more.txt", "tests/quick.txt")
+LISTS = ("tests/more.txt", "tests/quick.txt", "tests/turns.txt")
 
 
 def rules(makefile: str) -> dict[str, set[str]]:

@@ -4,14 +4,10 @@
 from __future__ import annotations
 
 from heapfit.comparison.longer import LongerRun, LongerRuns
-from heapfit.results.chart import ACCENT, OTHERS, Chart, level, line_with_marks
 from heapfit.results.number_text import known_size, size
 from heapfit.results.parts import Column, Fields, Line, Part, Section, Table
 
-_LAW = (
-    "By one law, fitted to many loads: it holds on average over them and bounds no single one "
-    "(docs/margin.md)."
-)
+_LAW = "By one law of many loads: it holds on average over them and bounds none (docs/lasting.md)."
 
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column("name", "a run (--horizon)", page="a run"),
@@ -40,40 +36,7 @@ def longer_section(longer: LongerRuns, region: int) -> Section:
     """The section of a page on longer runs in a heap of `region` bytes."""
     if longer.refusal is not None:
         return Section("longer", "Longer runs", [Line(longer.refusal.sentence())])
-    caption = f"The heap is set to {size(region)}."
-    parts: list[Part] = [
-        Line(f"{longer.sentence()} {_LAW}"),
-        _draw_regions(longer, region),
-        Table(LONGER_RUNS, [row for row in longer.rows if row.needed is not None], caption=caption),
-    ]
-    return Section("longer", "Longer runs", parts)
-
-
-def _draw_regions(longer: LongerRuns, region: int) -> Chart:
-    """The bytes for most and for nearly all runs, over their length."""
     known = [row for row in longer.rows if row.needed is not None]
-    times = [row.times for row in known]
-    usual, needed = ([getattr(row, name) for row in known] for name in ("usual", "needed"))
-    low, high = min([*usual, region]), max([*needed, region])
-    air = max((high - low) // 8, 8)
-    ticks = {"tickvals": times, "ticktext": [f"{one:g}" for one in times]}
-    return Chart(
-        identity="chart-longer",
-        meaning="Bytes in which 9 of 10 and 99 of 100 runs run, over the length of the run.",
-        data=[
-            line_with_marks("9 of 10", times, usual, OTHERS[0]),
-            line_with_marks("99 of 100", times, needed, ACCENT),
-            level("set the heap to", times, region, color="var(--ink)", dash="dash"),
-        ],
-        layout={
-            "xaxis": {"type": "log", "title": {"text": "times as long"}, **ticks},
-            "yaxis": {
-                "title": {"text": "bytes"},
-                "tickformat": "~s",
-                "range": [low - air, high + air],
-            },
-        },
-        height=300,
-        caption="The bytes in which 9 of 10 runs and 99 of 100 run, by their length. Dashed: the "
-        "heap as it is set.",
-    )
+    caption = f"{longer.heading()} The heap is set to {size(region)}. {_LAW}"
+    parts: list[Part] = [Table(LONGER_RUNS, known, caption=caption, look="numbers")]
+    return Section("longer", "Longer runs", parts)
