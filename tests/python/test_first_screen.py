@@ -146,7 +146,7 @@ def test_a_horizon_raises_the_region_of_answer_plan_and_code(tmp_path, capsys):
     ]
     horizon = parse_horizon("40x")
     fitted = fit(sources, tmp_path / "out", FitOptions(horizon=horizon, code=True))
-    assert fitted.answer.known.runs == 2
+    assert fitted.answer.known.load.runs == 2
     size, asked = fitted.answer.size, fitted.longer.asked
     assert asked.needed <= size.region < asked.needed * 1.002
     shorter = fit(sources, tmp_path / "as long").answer.size

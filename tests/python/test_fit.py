@@ -254,7 +254,7 @@ def test_the_page_of_several_recordings_has_a_row_for_each(joint):
 def test_equal_recordings_count_as_one(fitted, tmp_path):
     copy = shutil.copy(fitted.source, tmp_path / "again.heap")
     twice = fit([fitted.source, Path(copy)], tmp_path / "out")
-    assert twice.answer.known.runs == 1
+    assert twice.answer.known.load.runs == 1
     assert twice.warnings[0] == "again repeats the requests of four: they count once"
 
 

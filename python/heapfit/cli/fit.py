@@ -98,7 +98,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "u_max": size.u_max,
         "r_safe": size.r_safe,
         "margin_percent": size.margin,
-        "recordings": answer.known.runs,
+        "recordings": answer.known.load.runs,
         "is_enough": answer.is_enough,
         "sentences": [*growth, *answer.sentences(is_growing=bool(growth), lasts=outcome.lasts)],
         "firmer": outcome.suggestions,

@@ -121,8 +121,8 @@ def _name(times: float, *, is_job: bool) -> str:
 def _refuse_bursts(bursts: int, size: HeapSize) -> Refusal:
     room = size.region - size.region_with(0)
     return Refusal(
-        f"{format_count(bursts, 'burst')} stand{'s' if bursts == 1 else ''} out, which the size "
-        f"holds with {room:,} B to spare, and how large they get is not known before some "
-        f"{ENOUGH_BURSTS}",
+        f"{format_count(bursts, 'burst')} stand{'s' if bursts == 1 else ''} out, up to a need of "
+        f"{size.r_safe:,} B, which the size holds with {room:,} B to spare; how large they get is "
+        f"not known before some {ENOUGH_BURSTS}",
         f"record until it shows {ENOUGH_BURSTS} bursts",
     )

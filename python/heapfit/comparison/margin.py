@@ -55,16 +55,6 @@ class MarginBasis:
     changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
 
     @property
-    def runs(self) -> int:
-        """Recordings that the plan was chosen by."""
-        return self.load.runs
-
-    @property
-    def u_max(self) -> int:
-        """The most live bytes of any of them."""
-        return self.load.u_max
-
-    @property
     def limit(self) -> float:
         """Percent that changes may cost at most; a heap that learned nothing suits any program."""
         may_have_learned = self.kind in (MarginKind.PLACED, MarginKind.UNKNOWN)
@@ -115,7 +105,7 @@ def margin_for(known: MarginBasis, times: float = 1.0, chance: float = RARE) -> 
     >>> margin_for(MarginBasis(Load((87_384,)), MarginKind.PLACED, changes=18.11))
     19.0
     """
-    floor = np.interp(math.log2(max(known.u_max, 1)), *_FLOORS[known.kind])
+    floor = np.interp(math.log2(max(known.load.u_max, 1)), *_FLOORS[known.kind])
     percent = max(float(floor), known.changes, known.load.reserve(times, chance))
     return math.ceil(round(10 * percent, 6)) / 10
 
@@ -127,7 +117,7 @@ def enough_recordings(u_max: int) -> int:
 
 def is_enough(known: MarginBasis) -> bool:
     """True if so many recordings suffice for a heap of this size."""
-    return known.runs >= enough_recordings(known.u_max) and not known.load.is_start
+    return known.load.runs >= enough_recordings(known.load.u_max) and not known.load.is_start
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +161,7 @@ def heap_size(
 ) -> HeapSize:
     """The heap size, by default for the recordings' peak and with the measured margin."""
     percent = margin_for(known) if margin is None else min(margin, MOST_MARGIN)
-    return HeapSize(r_safe, known.u_max, max(peak or 0, known.u_max), percent)
+    return HeapSize(r_safe, known.load.u_max, max(peak or 0, known.load.u_max), percent)
 
 
 def largest_r_safe(

@@ -45,14 +45,14 @@ class Answer:
                 f"{self.heap.set_to(self.size.r_safe):,} B of {self.heap.title}."
             )
             return
-        runs = format_count(self.known.runs, "recording")
+        runs = format_count(self.known.load.runs, "recording")
         setting = self._set_briefly() if is_brief else self._set_by_parts()
         are_few = not self.is_enough and not is_growing
         if are_few:
             low = f"{SMALL_PEAK // 1024} KiB"
             peak = f"a heap whose peak is below {low}, where runs differ most"
             yield (
-                f"{runs} {'is' if self.known.runs == 1 else 'are'} too few for "
+                f"{runs} {'is' if self.known.load.runs == 1 else 'are'} too few for "
                 f"{f'a peak below {low}' if is_brief else peak}: record {ENOUGH_OF_SMALL} and fit "
                 "them together."
             )

@@ -40,8 +40,8 @@ def suggest_next_recordings(
 
     Then the events replayed to know it.
     """
-    ways = []
-    if choice.answer.known.runs == 1 and choice.answer.is_enough:  # else the answer asks for more
+    ways, known = [], choice.answer.known
+    if known.load.runs == 1 and choice.answer.is_enough:  # else the answer asks for more
         ways.append("a second recording (`heapfit fit FIRST SECOND`)")
     info = choice.shown.trace.info
     if info.kind == "heap" and info.pointer_bits != 32:
