@@ -8,8 +8,8 @@
               and 100 times as long: in the bytes told for 99 of 100 and 9 of 10 how many run out
     kinds     the kinds found in recordings of all loads, and whether what leaks is found
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
-    pairs     two runs of each program of examples/recordings, other inputs and loads: the size
-              from one against the other, with and without the growth of its peak
+    pairs     two runs of each program in the folder --pairs, NAME-1.parquet and NAME-2.parquet: the
+              size from one against the other, with and without the growth of its peak
     again     runs of one program and length in the folder --again: one known, the others judged
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it in
@@ -61,6 +61,7 @@ class Settings:
     runs: dict[int, int]  # by how many times as long they are
     only: str
     programs: Path
+    pairs: Path
     again: Path
     write: bool
 
@@ -231,7 +232,7 @@ PAIRS = ("size from one of two runs", "pairs", "ran out beyond the growth of the
 def judge_pairs(settings: Settings) -> None:
     """Two runs of each program, each known once: jobs and services whose inputs differ."""
     found: dict[str, list[tuple[bool, float, str]]] = {"small": [], "large": []}
-    for first in sorted((ROOT / "examples/recordings/traces").glob("*-1.parquet")):
+    for first in sorted(settings.pairs.glob("*-1.parquet")):
         name = first.stem.removesuffix("-1")
         paths = (first, first.with_name(f"{name}-2.parquet")) if settings.only in name else ()
         runs = [load_trace(Trace.open(path)) for path in paths]
@@ -240,7 +241,7 @@ def judge_pairs(settings: Settings) -> None:
             basis = MarginBasis(Load.of([runs[known].profile]), MarginKind.PLAIN)
             size = heap_size(needs[known], basis)
             grown = heap_size(needs[known], basis, runs[other].profile.u_max)
-            group = found["small" if basis.u_max < SMALL_PEAK else "large"]
+            group = found["small" if basis.load.u_max < SMALL_PEAK else "large"]
             group.append((needs[other] > grown.region, size.region / max(needs), name))
     rows = [
         (f"peak {'below' if group == 'small' else 'from'} 64 KiB", len(pairs),
@@ -294,14 +295,14 @@ def main() -> None:
         "--runs", type=int, nargs=3, default=[40, 20, 4], help="of each load and length"
     )
     parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
+    parser.add_argument("--pairs", type=Path, default=KEPT / "pairs", help="likewise")
     parser.add_argument("--again", type=Path, default=KEPT / "again", help="likewise")
     parser.add_argument("--only", default="", help="names in which this word occurs")
     add_option(parser)
     asked = parser.parse_args()
     runs = dict(zip(TIMES, asked.runs, strict=True))
-    settings = Settings(
-        asked.recordings, runs, asked.only, asked.programs, asked.again, asked.write
-    )
+    folders = (asked.programs, asked.pairs, asked.again)
+    settings = Settings(asked.recordings, runs, asked.only, *folders, asked.write)
     for part in asked.of:
         PARTS[part](settings)
 
