@@ -509,7 +509,7 @@ def test_the_command_line_holds_and_compares_it(folder):
     done = heapfit("compare", "run.heap", "--plan", "heap_4/plan.toml", folder=folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert "heap_4^" in done.stdout
-    assert "bytes of heap_4 are enough." in done.stdout
+    assert "B (heap_4)" in done.stdout
 
 
 def test_the_answer_says_what_a_kept_heap_takes_beside_its_setting(folder):

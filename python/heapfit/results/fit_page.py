@@ -104,7 +104,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     case = case_from_fit(fit, shown)
     info, answer, heap_size = fit.trace.info, fit.answer, fit.answer.size
     tone, badge = _judge(fit)
-    suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
+    is_sized = not fit.leak or bool(fit.lasts)
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
@@ -122,21 +122,22 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         title=info.program or fit.name,
         kind=recording_kind(info),
         source=name_source(request_source(info, fit.source)),
-        sentences=(*fit.kinds.growth, *fit.answer.sentences(is_growing=bool(fit.kinds.growth))),
+        sentences=(fit.headline, *([fit.sized] if fit.leak and is_sized else [])),
         lead=(
             NamedFigure("set to", size(heap_size.region)),
             NamedFigure("heap", answer.heap.title)
             if answer.is_kept
             else NamedFigure("plan", fit.winner.name),
-            NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
-        ),
-        remarks=[*filter(None, (*fit.saving, fit.next_build, suggestions))],
-        define=_define(fit),
+        )
+        if is_sized
+        else (),
+        remarks=[*(fit.basis[1:] if is_sized else fit.kinds.growth[1:]), fit.replayed],
+        define=_define(fit) if is_sized else "",
         badge=badge,
         tone=tone,
-        bytes_go=_divide_bytes(fit),
-        downloads=None if fit.paths.code is None else (_PLAN_TEXT, ""),
-        trust=_list_trust(fit, case.winner.alignment),
+        bytes_go=_divide_bytes(fit) if is_sized else (),
+        downloads=None if fit.paths.code is None or not is_sized else (_PLAN_TEXT, ""),
+        trust=_list_trust(fit, case.winner.alignment) if is_sized else (),
         warnings=_list_warnings(fit),
         sections=in_order(sections, info.notes, _list_commands(fit)),
     )
@@ -203,6 +204,8 @@ def _judge(fit: Fit) -> tuple[str, str]:
     held = fit.holdout
     if held.seen_refused:
         return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if fit.leak:
+        return FAILED, "Leak"
     if fit.kinds.growth:
         return UNSURE, "Growing"
     if not fit.answer.is_enough:
@@ -224,9 +227,8 @@ def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
-    """The limits of the answer, and the excerpt that the figures of a long recording are of."""
-    warnings = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
-    return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
+    """What was found that matters, the limits of the answer among it."""
+    return tuple(one for one in fit.findings if one.rstrip(".") not in fit.trace.info.notes)
 
 
 def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
