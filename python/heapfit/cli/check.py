@@ -60,7 +60,7 @@ def run(command: CheckCommand) -> None:
 def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     """Writes the result as Markdown if the file's name ends in .md, else as a page."""
     if path.suffix == ".md":
-        save_markdown(path, headline_of(check), check_parts(check)[1:])
+        save_markdown(path, headline_of(check), check_parts(check, is_whole=True)[1:])
         return
     from heapfit.results.html import write  # loads jinja2, which takes long
 

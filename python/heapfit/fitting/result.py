@@ -158,7 +158,7 @@ class Fit:
                 self.excerpt and self.excerpt.sentence(),
                 build and build.sentence(),
                 MEANING.get(self.options.effort),
-                *(f"{warning[:1].upper()}{warning[1:]}." for warning in self.warnings),
+                *(f"{one[:1].upper()}{one[1:].removesuffix('.')}." for one in self.warnings),
             )
             if one
         ]

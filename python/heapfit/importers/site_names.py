@@ -22,6 +22,7 @@ from heapfit.trace.stored import Trace
 
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
 
+_LONGEST_NAME = 255  # bytes, of a file
 _ELF = b"\x7fELF"
 _WRAPPED_CALLERS = "ESP-IDF's heap trace"  # whose innermost is always the allocator's own
 
@@ -42,7 +43,8 @@ def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
     None of another name or build is taken: it would name other lines.
     """
     name, recording = Path(trace.info.program).name, trace.imported_from or trace.path
-    if not name or not recording.is_file():
+    is_name = 0 < len(name.encode(errors="replace")) <= _LONGEST_NAME and name.isprintable()
+    if not is_name or not recording.is_file():
         return ()
     built = (folder / name for folder in (recording.parent, Path()))
     return tuple(one for one in built if _is_older_program(one, recording))[:1]

@@ -25,7 +25,7 @@ from heapfit.results.sections.page import (
     recording_kind,
     request_source,
 )
-from heapfit.results.sections.peak import peak_section
+from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section
 from heapfit.results.sections.program import pools_section, program_section
 
@@ -49,7 +49,7 @@ def case_sections(
     shown, winner, (heap_map, peaks) = case.shown, case.winner, mapped
     return [
         None if heap_map is None else HeapMap(pack_map(heap_map, case.sites)),
-        peak_section(shown, peaks, case.sites),
+        *peak_sections(shown, peaks, case.sites),
         pools_section(shown, winner.plan),
         candidates_section(case, verdict),
         program_section(shown, heap_parts(case), heap_figures(winner)),

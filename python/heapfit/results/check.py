@@ -32,8 +32,11 @@ _HASH = re.compile(r"[0-9a-f]{8}")  # of a call site that no program names
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
-def check_parts(check: Check) -> list[Part]:
-    """The heap, the recordings in a table, and the findings of each that is not green."""
+def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
+    """The answer, the recordings in a table, and the findings of each that is not green.
+
+    One alone has a table where `is_whole`: the first lines say the same.
+    """
     plan, base, options = check.plan, check.base, check.options
     needed = {} if base is None or base.needed is None else {"needed": base.needed}
     fields = {
@@ -56,8 +59,8 @@ def check_parts(check: Check) -> list[Part]:
         *map(Line, [headline_of(check), *describe_other_programs(check)]),
         Fields(fields),
         *(Note(f"{one.run.name}: {note}") for one in rows for note in one.notes),
-        *hide_unless(not is_one, [Table(_COLUMNS, rows, "recordings")]),
-        *map(Line, [] if is_one else _explain_table(check)),
+        *hide_unless(is_whole or not is_one, [Table(_COLUMNS, rows, "recordings")]),
+        *map(Line, [] if is_one and not is_whole else _explain_table(check)),
     ]
     if check.is_comparison:
         return [*head, *(part for one in rows for part in _growth_parts(one))]

@@ -43,7 +43,7 @@ from heapfit.results.parts import (
     which_hold,
 )
 from heapfit.results.sections.page import in_order, name_source, pointer_figure, recording_kind
-from heapfit.results.sections.peak import peak_section
+from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
 from heapfit.results.sections.risk import risk_section
@@ -54,7 +54,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
     check, shown, region = found.check, found.shown, found.check.plan.region or 0
     sections = [
         None if found.heap_map is None else HeapMap(pack_map(found.heap_map, found.sites)),
-        peak_section(shown, [found.use], found.sites, _name_moment(found)),
+        *peak_sections(shown, [found.use], found.sites, _name_moment(found)),
         pools_section(shown, check.plan.plan),
         program_section(shown, live_parts(shown, region), ()),
         _recordings_section(check, found.needed),
