@@ -49,7 +49,7 @@
  * about to change, too, as all other heaps do anyway. By default these three refuse every address
  * that is not a live block's, for half the price or less, and trust their own words: one that the
  * program damaged, by writing beyond a block or after its free, may lead a call out of the region,
- * and the hook is not told (docs/decisions/0040). Levels 2 and 3 always check. */
+ * and the hook is not told (decision 40). Levels 2 and 3 always check. */
 #ifndef HFIT_CHECKS_WORDS
 #define HFIT_CHECKS_WORDS 0
 #endif
