@@ -78,7 +78,7 @@ style: $(extension) $(tools) ## layout and lint of Python and C, and what a comm
 	$(PYTHON) scripts/list_options.py
 	$(PYTHON) scripts/check_statements.py
 
-types: $(extension) $(tools) ## strict types of the package
+types: $(extension) $(tools) ## strict types of the package and of what measures it
 	$(VENV)/bin/mypy --strict
 
 core-builds: | test-packages ## core alone, by gcc and by clang, warnings are errors

@@ -190,7 +190,7 @@ def print_synthetic(names: list[str]) -> None:
     )
 
 
-def page_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str, str]]:
+def page_rows(programs: Sequence[Program]) -> Iterator[tuple[str, ...]]:
     """The columns of ours in docs/evidence/peers.md."""
     for one in programs:
         yield one.name, figure(one.plain), figure(one.best)
