@@ -205,7 +205,7 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) $(tools) ## renew what pages show of the code: lists, battery, examples
-	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/evidence/allocators.md
 	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
 	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/evidence/workloads.md
 	$(PYTHON) scripts/package_stub.py >build/page && mv build/page python/heapfit/__init__.pyi
@@ -213,15 +213,15 @@ docs: $(extension) $(tools) ## renew what pages show of the code: lists, battery
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
 	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/evidence/battery.md
 	$(PYTHON) scripts/hardening_page.py >build/page && mv build/page docs/hardening.md
-	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
+	$(PYTHON) scripts/readme.py docs/evidence/simulation.md >build/page && mv build/page docs/evidence/simulation.md
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/heap_map_picture.py build/picture
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/page_pictures.py build/picture
 	$(PYTHON) bench/page_tables.py
 	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/evidence/reproduce.md
-	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
+	$(PYTHON) scripts/readme.py docs/evidence/packet-pools.md >build/page && mv build/page docs/evidence/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/forecast.md >build/page && mv build/page docs/forecast.md
-	$(PYTHON) scripts/readme.py docs/kinds.md >build/page && mv build/page docs/kinds.md
+	$(PYTHON) scripts/readme.py docs/out-of-memory.md >build/page && mv build/page docs/out-of-memory.md
 	$(PYTHON) scripts/readme.py docs/now.md >build/page && mv build/page docs/now.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md

@@ -21,7 +21,7 @@ from heapfit_papers.reproduce.rows import reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/evidence/reproduce.md").read_text(encoding="utf-8")
-SIMULATION = (ROOT / "docs/simulation.md").read_text(encoding="utf-8")
+SIMULATION = (ROOT / "docs/evidence/simulation.md").read_text(encoding="utf-8")
 SLOW = {
     "000-12",
     *("001-1", "001-2", "001-10", "001-11", "001-12"),

@@ -15,12 +15,12 @@ MADE_PAGES = {
     "README.md": ["scripts/readme.py"],
     "docs/check.md": ["scripts/readme.py", "docs/check.md"],
     "docs/forecast.md": ["scripts/readme.py", "docs/forecast.md"],
-    "docs/kinds.md": ["scripts/readme.py", "docs/kinds.md"],
+    "docs/out-of-memory.md": ["scripts/readme.py", "docs/out-of-memory.md"],
     "docs/now.md": ["scripts/readme.py", "docs/now.md"],
-    "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
-    "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],
+    "docs/evidence/packet-pools.md": ["scripts/readme.py", "docs/evidence/packet-pools.md"],
+    "docs/evidence/simulation.md": ["scripts/readme.py", "docs/evidence/simulation.md"],
     "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],
-    "docs/allocators.md": ["scripts/allocators_page.py"],
+    "docs/evidence/allocators.md": ["scripts/allocators_page.py"],
     "docs/evidence/workloads.md": ["scripts/workloads_page.py"],
     "python/heapfit/__init__.pyi": ["scripts/package_stub.py"],
 }
@@ -28,7 +28,7 @@ MADE_PAGES = {
 
 ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
 # Each of these simulates or fits for some ten seconds: one a day, all in `make test-long`.
-LONG = ("docs/now.md", "docs/simulation.md", "docs/sizing.md")
+LONG = ("docs/now.md", "docs/evidence/simulation.md", "docs/sizing.md")
 LEFT = () if ALL else set(LONG) - {LONG[date.today().toordinal() % len(LONG)]}
 
 

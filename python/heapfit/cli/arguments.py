@@ -117,7 +117,7 @@ SHARED: Mapping[str, Option] = {
     "effort": Option(
         "--effort",
         "How far to search: quick runs no search, long tries all configurations and "
-        "searches budgets, too (docs/design.md).",
+        "searches budgets, too (docs/evidence/design.md).",
         SEARCHING,
     ),
     "search": Option(

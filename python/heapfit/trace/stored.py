@@ -60,7 +60,7 @@ _TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ORIGIN_KEY = b"heapfit origin"  # likewise
-# What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
+# What commands hold in memory whole, at up to 65 bytes an event (docs/evidence/long-recordings.md).
 MOST_IN_MEMORY = 32_000_000  # events
 BATCH = 1 << 17  # events read, made or passed on at a time; 2 MiB as engine events
 
