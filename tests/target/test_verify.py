@@ -101,7 +101,7 @@ def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
         (1, 2, True),
     ]
     assert (result["looks"], result["distinct"]) == (1, 2)
-    assert result["most_refused"] == pytest.approx(bound_failures(0, 2, share_risk(1, 5)))
+    assert result["most_refused"] == pytest.approx(bound_failures(0, 2, share_risk(1, loop.MOST_LOOKS)))
     assert (tmp_path / "verified/run-2.parquet").is_file()
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
     changed_addresses_are_found(tmp_path)
