@@ -52,6 +52,9 @@ class Board:
         trace, log = recording(output, run.size, run.turns)
         return TargetRecording(trace, "ended", log, run.status)
 
+    def measure_flash(self, _number: int) -> int:
+        return 4_000 + len(self.build)
+
     def run(self, _number: int) -> tuple[str, int]:
         self.taken[1] += 1
         return "ended", int(not self.unrecorded[self.taken[1] - 1])
@@ -139,6 +142,7 @@ def test_of_equal_runs_the_first_is_compared_and_few_carry_no_answer(tmp_path):
     assert [pair.name for pair in done.pairs.today.pairs] == ["run 1", "run 2", "run 5"]
     assert len(done.pairs.today.pairs) < done.pairs.today.wanted
     assert done.pairs.survival is None
+    assert done.pairs.flash == (4_005, 4_000)  # "again" is the incumbent's build
 
 
 def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):

@@ -126,9 +126,13 @@ def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
         "sentence": sentence,
         "saved": today.saved,
         "survival": pairs.survival and asdict(pairs.survival),
+        "flash": pairs.flash,
     }
+    flash = "The image takes {:,} bytes of flash with {}, {:,} with {} ({:+,})."
+    had, has = pairs.flash
     return [
         *paragraph(sentence),
+        *paragraph(flash.format(had, now.name, has, fitted.name, has - had)),
         Fields(fields),
         Table(columns, list(zip(today.pairs, pairs.peaks, strict=True)), "pairs"),
         Line(""),

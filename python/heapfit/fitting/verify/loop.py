@@ -142,6 +142,7 @@ class _Loop:
     runs: RunProgress
     deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
     looks: int = 0  # at last runs
+    flash: int = 0  # bytes of the last runs' image
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -197,6 +198,7 @@ class _Loop:
             firmware.make(self._write_code(plan, False), False, plan.region or 0)
             numbers = [self._take_number() for _ in range(self.options.times)]
             refused = tuple(one for one in numbers if not self._passes(one, firmware))
+            self.flash = firmware.measure_flash(numbers[-1])
             if not refused:
                 break
         return plan, refused
@@ -288,6 +290,8 @@ def verify(
         pairs = measure_pairs(
             settled.told, fitted, today=today, firmware=now, folder=folder, runs=runs
         )
+        now.make(None, False, today.set_to(settled.told.region or 0))
+        pairs = replace(pairs, flash=(now.measure_flash(last.runs[-1].run), loop.flash))
         return replace(
             settled, pairs=loop.measure_survival(pairs, replace(last, plan=settled.told), now)
         )

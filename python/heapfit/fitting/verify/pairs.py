@@ -47,6 +47,7 @@ class MeasuredPairs:
     today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
     survival: Survival | None = None  # None: too few runs to carry an answer
+    flash: tuple[int, int] = (0, 0)  # bytes of the image with either heap, the incumbent's first
 
     @property
     def is_kept(self) -> bool:
