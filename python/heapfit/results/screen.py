@@ -134,16 +134,17 @@ def _legend(fit: Fit, is_whole: bool) -> str:
         ("+" in marks, "+ measured on the excerpt"),
         (True, "~ estimated Cortex-M4 instr."),
         ("#" in marks, "# frees not checked"),
-        (True, f"flash of init, malloc, free{_describe_adds(fit)}"),
+        (is_whole, _describe_adds(fit)),
     )
     return "  ".join(meanings)
 
 
 def _describe_adds(fit: Fit) -> str:
-    """What further functions of the fitted heap add to the flash, as the end of a sentence."""
+    """What flash is of, and what further functions of the fitted heap add to it."""
     fitted = [row.flash_adds for row in fit.references if row.standing is ReferenceKind.FITTED]
     adds = [f"{name} {size:,}" for one in fitted[:1] for name, size in one.items()]
-    return f"; of the fitted heap add {', '.join(adds)}" if adds else ""
+    told = "flash of init, malloc, free"
+    return f"{told}; the fitted heap's further functions: {', '.join(adds)}" if adds else told
 
 
 def _hold_parts(fit: Fit) -> list[Part]:
