@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often the probabilities and intervals that commands print hold; docs/chances.md has them.
+"""How often what commands print of chances and intervals holds; docs/evidence/chances.md has them.
 
 Each statement is made many times of data drawn from the model that it names, by the code that the
 command runs, and compared with the truth of that model. A bound or an interval is kept if it holds
@@ -38,6 +38,7 @@ from heapfit.plan.plan import Plan
 from heapfit.simulation.arrivals import Poisson
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.holding import ExponentialHolding
+from heapfit.simulation.metrics import Observation
 from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
 from heapfit.simulation.scenario import RunSettings
 from heapfit.simulation.scheme import Scheme
@@ -208,7 +209,7 @@ def judge_pool(count: int, random: Random) -> bool:
     demand = poisson_demand(random)
     found = run_out(demand, count)
     true = 1 - sum(exp(-10) * 10**k / factorial(k) for k in range(count))
-    return found.lowest <= true <= found.highest
+    return bool(found.lowest <= true <= found.highest)
 
 
 def poisson_demand(random: Random) -> Demand:
@@ -250,7 +251,7 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
     scheme = fixed_pool(10)
     exact = exact_metrics(TRAFFIC, scheme)
     assert exact is not None
-    seen = []
+    seen: list[Observation] = []
     while is_another_round(seen, run):
         numbers = range(len(seen), len(seen) + run.replications)
         if method == "batches":
