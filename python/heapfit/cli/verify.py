@@ -112,7 +112,7 @@ def _parts(result: Verification) -> list[Part]:
 
 def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
     """The verdict on the incumbent heap, and each run over both heaps."""
-    today, sentence = pairs.today, pairs.sentence()
+    today, sentence = pairs.today, f"{pairs.sentence()} {pairs.describe_flash()}"
     now, fitted = today.costs
     columns: list[Column[tuple[Pair, int]]] = [
         Column("name", "run", value=lambda one: one[0].name),
@@ -128,11 +128,8 @@ def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
         "survival": pairs.survival and asdict(pairs.survival),
         "flash": pairs.flash,
     }
-    flash = "The image takes {:,} bytes of flash with {}, {:,} with {} ({:+,})."
-    had, has = pairs.flash
     return [
         *paragraph(sentence),
-        *paragraph(flash.format(had, now.name, has, fitted.name, has - had)),
         Fields(fields),
         Table(columns, list(zip(today.pairs, pairs.peaks, strict=True)), "pairs"),
         Line(""),
@@ -156,19 +153,10 @@ def _answer(result: Verification) -> list[str]:
     if result.is_settled:
         what = result.told.setting or "the heap"
         opening = f"Set {what} to {size}: {times} fresh runs passed without the recorder."
-        return [opening, f"At {all_runs} (95 % confidence).", *_describe_evidence(result), *bound]
+        return [opening, f"At {all_runs} (95 % confidence).", *result.describe_size(), *bound]
     failed = len(result.refused or ())
     opening = f"No plan passed: {failed} of {times} runs without the recorder failed."
     return [opening, f"That heap had {size}; at {all_runs}.", *bound]
-
-
-def _describe_evidence(result: Verification) -> list[str]:
-    told, had = result.told, result.rounds[-1].plan.region
-    sentence = (
-        f"The plan's {had:,} bytes had the margin of fewer recordings; with those of these runs it",
-        f"is {told.margin or 0:g} %.",
-    )
-    return [*sentence] if told.region != had else []
 
 
 def _describe_placements(last: Round) -> list[str]:

@@ -105,6 +105,15 @@ class Verification:
             min(len(self.refused), counted), counted, share_risk(self.looks, MOST_LOOKS)
         )
 
+    def describe_size(self) -> list[str]:
+        """Lines on the size that is told where it is not the plan's."""
+        had, margin = self.rounds[-1].plan.region, self.told.margin or 0
+        lines = (
+            f"The plan's {had:,} bytes had the margin of fewer recordings; with those of these",
+            f"runs it is {margin:g} %.",
+        )
+        return [*lines] if self.told.region != had else []
+
     def describe_death(self) -> list[str]:
         """Sentences on the run that died first: how, and what misuse was found in it."""
         told = "names no misuse" if self.misuse is None else f"says: {self.misuse}"

@@ -66,6 +66,12 @@ class MeasuredPairs:
         )
         return f"{verdict} {self.survival.describe(now.name, fitted.name)}"
 
+    def describe_flash(self) -> str:
+        """The flash of the image with either heap, and its change, as a sentence."""
+        (had, has), (now, fitted) = self.flash, self.today.costs
+        words = f"{had:,} bytes of flash with {now.name}, {has:,} with {fitted.name}"
+        return f"The image takes {words} ({has - had:+,})."
+
 
 def measure_pairs(
     plan: PlanFile,
