@@ -154,8 +154,8 @@ def _answer(result: Verification) -> list[str]:
         what = result.told.setting or "the heap"
         opening = f"Set {what} to {size}: {times} fresh runs passed without the recorder."
         return [opening, f"At {all_runs} (95 % confidence).", *result.describe_size(), *bound]
-    failed = f"{len(result.refused or ())} of {times} runs without the recorder failed."
-    return [f"No plan passed: {failed}", f"That heap had {size}; at {all_runs}.", *bound]
+    refused = f"{len(result.refused or ())} of {times} runs without the recorder failed."
+    return [f"No plan passed: {refused}", f"That heap had {size}; at {all_runs}.", *bound]
 
 
 def _describe_placements(last: Round) -> list[str]:
