@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stand-ins for the heaps of lwIP, Zephyr and ESP-IDF, written by us after their published layouts:
- * headers, names and counters are theirs, the rule is a plain first fit. -DLWIP, -DZEPHYR, -DESP_IDF
- * chooses one; what each defines is where a chunk ends, whether it is used, and how that is written.
+ * headers, names and counters are theirs, the rule is a plain first fit. -DLWIP, -DZEPHYR,
+ * -DESP_IDF chooses one; what each defines is where a chunk ends, whether it is used, and how that
+ * is written.
  */
 #include "heap.h"
 
