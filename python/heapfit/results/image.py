@@ -118,17 +118,12 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
 
 
 def _tables(heap: Heap) -> list[Part]:
-    """Live blocks by size and content: all, then those that are not referenced."""
+    """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
-    counts, lost = _count(live), _count([one for one in live if not one.is_referenced])
-    rows = [_Row(*key, n, lost[key]) for key, n in counts.items()]
-    rows.sort(key=lambda row: (-row.size * row.blocks, row))
-    title = "Live blocks, the most bytes first:"
-    alone = [row._replace(blocks=row.more) for row in rows if row.more]
-    return [
-        *_table(title, "not referenced", rows),
-        *_table("Not referenced by data, stacks, registers or such blocks:", "", alone),
-    ]
+    lost = _count([one for one in live if not one.is_referenced])
+    rows = [_Row(*key, n, lost[key]) for key, n in _count(live).items()]
+    rows.sort(key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
+    return _table("Live blocks, not referenced ones first:", "not referenced", rows)
 
 
 def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
