@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
-from heapfit.importers.told_names import read_told_names
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 
@@ -93,7 +92,7 @@ def is_of_library(place: SourcePlace) -> bool:
 
 def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
     """The callers of each site, inlined ones too; without programs as the log itself names them."""
-    recorded, told = loaded.trace.chains, read_told_names(loaded.trace.given)
+    recorded, told = loaded.trace.chains, loaded.trace.info.names
     programs = programs or (() if told else find_recorded_program(loaded.trace))
     if not programs:
         begin = int(loaded.trace.info.source == _WRAPPED_CALLERS)

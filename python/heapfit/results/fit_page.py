@@ -157,7 +157,8 @@ def _choices(fit: Fit) -> list[Part]:
     ]
     words = (
         "Each heap for these recordings, with its reserve. Instructions of a Cortex-M4, estimated; "
-        "flash in bytes of code."
+        "flash in bytes of code of init, malloc and free: the README of the code has what further "
+        "functions add."
     )
     return [Table(columns, rows, caption=words)]
 

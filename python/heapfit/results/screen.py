@@ -112,6 +112,7 @@ def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
         Column("mean", "instr./call", shown=lambda row: _round_figure(row.mean)),
         Column("longest", "longest", shown=lambda row: _round_figure(row.longest)),
         Column("flash", "flash"),
+        Column("flash_adds", value=lambda row: dict(row.flash_adds)),
         Column("has_checks"),
     ]
     rows_shown = fit.references if is_whole else shown
@@ -189,9 +190,18 @@ def _legend(fit: Fit) -> str:
         ("*" in marks, "* simulated"),
         ("+" in marks, "+ measured on the excerpt"),
         ("#" in marks, "# frees not checked"),
-        (True, "Instructions: of a Cortex-M4, estimated."),
+        (True, f"Instructions: of a Cortex-M4, estimated. {_describe_adds(fit)}"),
     )
     return "  ".join(meanings)
+
+
+def _describe_adds(fit: Fit) -> str:
+    """What flash is of, and what further functions of the fitted heap add to it."""
+    adds = [f"{name} {size:,}" for name, size in fit.fitted.flash_adds.items()]
+    told = "Flash: of init, malloc and free"
+    return (
+        f"{told}; the fitted heap's further functions: {', '.join(adds)}." if adds else f"{told}."
+    )
 
 
 def _paths(fit: Fit, is_whole: bool) -> list[Part]:
