@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from loads import write_load
+from loads import STANDARD, write_load
 from page_reader import Page
 from small_traces import bimodal, fit_json, heapfit, heapfit_json, load_lines
 
@@ -204,18 +204,18 @@ def test_what_was_pruned_is_searched_where_it_wins_after_all(name: str) -> None:
 
 def test_a_lead_that_parts_of_a_service_do_not_show_is_luck(tmp_path: Path) -> None:
     """A plan that learned needs less of the whole, and no less of parts that it did not see."""
-    service = load_trace(write_load("two_lives", 20_000, 21, tmp_path / "service.parquet"))
+    service = load_trace(write_load("two_lives", STANDARD, 21, tmp_path / "service.parquet"))
     choice = choose([service], ["service"], options=FitOptions())
     (passed,) = (row for row in choice.comparison.rows if row.lasts is False)
     assert passed.trained_on_this_trace and not choice.winner.trained_on_this_trace
     assert (passed.r_safe or 0) < (choice.winner.r_safe or 0)
-    assert len(choice.winner.parts) == len(passed.parts) == PARTS
+    assert len(choice.winner.parts) == len(passed.parts) == PARTS - 1
     assert passed.name not in [row.name for row in verdict_rows(choice.comparison)]
     cut = cut_parts(service, FitOptions())
     assert cut is not None
     peaks = [one.profile.u_max for one in cut.parts]
     both = zip(choice.winner.parts, peaks, strict=True)
-    assert max(peaks) == service.profile.u_max and all(need and need >= u for need, u in both)
+    assert max(peaks) <= service.profile.u_max and all(need and need >= u for need, u in both)
     plain = [one for one in verdict_rows(choice.comparison) if not one.trained_on_this_trace]
     needs = [cut.measure(row)[0] for row in (passed, *plain)]
     assert needs[0] == passed.parts

@@ -178,7 +178,7 @@ class Judge:
         both = zip(parts.parts, needs, self.choice.row.parts, strict=True)
         return tuple(
             Pair(f"part {i}", part.profile.u_max, now, fitted)
-            for i, (part, now, fitted) in enumerate(both, 1)
+            for i, (part, now, fitted) in enumerate(both, 2)
         )
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:

@@ -2,8 +2,8 @@
 """What heaps need of parts of a service's recording that they did not learn from.
 
     recording    | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 |
-    learned of     1   2   3   4 -> 5   6   7   8     each part is replayed by itself
-                   1   2   3   4 <- 5   6   7   8
+    learned of     1   2   3   4 -> 5   6   7   8     each part is replayed by itself, but for the
+                       2   3   4 <- 5   6   7   8     first: no run is without its start
 
 The least of some twenty heaps on one recording is least in part by luck, and most so where the heap
 learned from it. Longer runs take that back (docs/margin.md). A job has no such parts.
@@ -34,14 +34,14 @@ from heapfit.trace.excerpt import save_excerpt
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PARTS: Final = 8
-_LIVES: Final = 8  # a part has as many events, at least, for each block that is live at once
+_LIVES: Final = 10  # events of a part for each block that is live at once: holes take long to form
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
     """The parts of a recording, and plans learned of either half of it, made once asked for."""
 
-    parts: tuple[LoadedTrace, ...]
+    parts: tuple[LoadedTrace, ...]  # but for the first
     halves: tuple[LoadedTrace, ...]
     options: PlanOptions
     progress: Progress = ignore_progress
@@ -64,12 +64,13 @@ class Parts:
 
     def measure(self, row: Row) -> tuple[tuple[int | None, ...], Work]:
         """What a row's plan needs of each part, made without it where it learns; and the work."""
-        half, before = len(self.parts) // 2, len(self.learned)
+        before = len(self.learned)
         heaps = [row.heap, row.heap]
         if row.trained_on_this_trace:
             heaps = [self._learn_without(one, row) for one in range(2)]
         found = [
-            measure(heaps[i // half], [one], every_size=False) for i, one in enumerate(self.parts)
+            measure(heaps[i // (PARTS // 2)], [one], every_size=False)
+            for i, one in enumerate(self.parts, 1)
         ]
         made = [one.work for one in [*self.learned.values()][before:]]
         work = sum(made, Work(regions=sum(one.events for one in found)))
@@ -93,14 +94,14 @@ def cut_parts(
     if load.is_job or load.is_start or profile.events < PARTS * _LIVES * profile.live_blocks_max:
         return None
     cuts = [profile.events * i // PARTS for i in range(PARTS + 1)]
-    windows = [*pairwise(cuts), *pairwise(cuts[:: PARTS // 2])]
+    windows = [*pairwise(cuts[1:]), *pairwise(cuts[:: PARTS // 2])]
     with scratch_folder() as folder:
         path = Path(folder) / "part.parquet"
         found = [
             load_trace(save_excerpt(path, recording.trace, [one]), recording.alignment)
             for one in windows
         ]
-    return Parts(tuple(found[:PARTS]), tuple(found[PARTS:]), options, progress)
+    return Parts(tuple(found[:-2]), tuple(found[-2:]), options, progress)
 
 
 def _total(needs: Sequence[int | None]) -> float:
