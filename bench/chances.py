@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often the probabilities and intervals that commands print hold; docs/chances.md has them.
+"""How often what commands print of chances and intervals holds; docs/evidence/chances.md has them.
 
 Each statement is made many times of data drawn from the model that it names, by the code that the
 command runs, and compared with the truth of that model. A bound or an interval is kept if it holds

@@ -6,7 +6,7 @@ Each recording is fitted for memory, time and flash. Counted are answers beside 
 of the comparison or of a heap that many have, is nowhere worse and somewhere better in bytes to
 set, mean, worst and flash (design/front/offers.py). Recordings need HEAPFIT_CORPUS;
 `--only WORD` keeps those in whose names the word occurs, `--write` renews the table of
-docs/front.md. Nothing fails: what is found is printed.
+docs/evidence/front.md. Nothing fails: what is found is printed.
 """
 
 from __future__ import annotations

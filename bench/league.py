@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All allocators over a set of recordings, each by exact replay (docs/league.md).
+"""All allocators over a set of recordings, each by exact replay (docs/evidence/league.md).
 
     python bench/league.py FOLDER_OF_RECORDINGS -o out --plugin bench/crates/*
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The size that is set and those told for longer runs, judged by such runs; docs/margin.md has it.
+"""The sizes to set, now and for longer runs, judged by such runs; docs/evidence/margin.md has it.
 
 `--of` says what is judged, all of it if it does not:
 

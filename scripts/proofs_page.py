@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/proofs.md, with what scripts/prove.py proves; --check compares. A minute or two."""
+"""Prints docs/evidence/proofs.md with what scripts/prove.py proves; --check compares. Minutes."""
 
 import sys
 from pathlib import Path
@@ -128,8 +128,8 @@ def main() -> None:
     )
     if sys.argv[1:] != ["--check"]:
         print(page, end="")
-    elif page != (ROOT / "docs/proofs.md").read_text():
-        sys.exit("docs/proofs.md: run scripts/proofs_page.py >docs/proofs.md")
+    elif page != (ROOT / "docs/evidence/proofs.md").read_text():
+        sys.exit("docs/evidence/proofs.md: run scripts/proofs_page.py >docs/evidence/proofs.md")
 
 
 if __name__ == "__main__":

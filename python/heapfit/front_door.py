@@ -74,8 +74,8 @@ def generate_workload(
 ) -> Trace:
     """A synthetic workload, NAME or NAME:PARAMETER=VALUE,..., stored as a trace at `path`.
 
-    docs/workloads.md lists the names and their parameters. The same seed gives the same events on
-    every machine.
+    docs/evidence/workloads.md lists the names and their parameters. The same seed gives the same
+    events on every machine.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:

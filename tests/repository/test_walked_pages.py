@@ -54,7 +54,7 @@ def test_the_commands_of_a_page_run_in_their_order(page: str, folder: Path) -> N
     assert [words for words in told if words not in done.stdout] == []
 
 
-@pytest.mark.parametrize("page", ["docs/answers.md", "docs/guides/data-tools.md"])
+@pytest.mark.parametrize("page", ["docs/evidence/answers.md", "docs/guides/data-tools.md"])
 @pytest.mark.usefixtures("folder")
 def test_the_python_of_a_page_gives_what_it_shows(page: str) -> None:
     code = "\n".join(blocks(page, "python"))

@@ -184,7 +184,7 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
     if not served.any():
         raise HeapfitError(
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
-            "(column served, docs/trace-schema.md)"
+            "(column served, docs/evidence/schemas.md)"
         )
     columns: list[Column[Holder]] = [
         Column(

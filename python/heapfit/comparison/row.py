@@ -78,7 +78,7 @@ class Row:
         """True if the blocks it holds were counted on this very trace, as in pools and budgets.
 
         Such a plan says what would do if every run were this one; of 13 programs it ran out on the
-        second run of 8 (docs/decisions/0020).
+        second run of 8 (decision 20).
         """
         return self.trained_on_this_trace and counts_blocks(self.plan)
 

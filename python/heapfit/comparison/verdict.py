@@ -17,7 +17,7 @@ from heapfit.plan.quantities import format_share
 # closes less of the gap between a heap without pools and U_max is no reason to have them.
 LEAST_SHARE = 0.1
 # On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
-# smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
+# smaller ones were as often losses (decision 6).
 LEAST_SURE_SAVING = 0.05
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 

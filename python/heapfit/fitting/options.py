@@ -14,7 +14,7 @@ from heapfit.importers import ImportOptions
 from heapfit.plan.quantities import require_alignment, require_choice, require_number
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
-# replays some hundred times what it looks at (docs/long-recordings.md).
+# replays some hundred times what it looks at (docs/evidence/long-recordings.md).
 MOST_SEARCHED = 5_000_000
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario file: traffic, the schemes it is offered to, a grid of both, and how long to run.
 
-docs/scenario-schema.md describes every key.
+docs/evidence/schemas.md describes every key.
 
 [[grid]]                        an axis; axes are crossed
 "traffic.arrivals.interval" = [0.001, 0.002]

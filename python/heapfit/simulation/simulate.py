@@ -83,7 +83,7 @@ class SimulationResult(Tabular):
         return f"simulation of {self.scenario.name}: {len(self.results)} schemes at points"
 
     def to_arrow(self) -> pa.Table:
-        """A row for each metric of each scheme at each point (docs/scenario-schema.md)."""
+        """A row for each metric of each scheme at each point (docs/evidence/schemas.md)."""
         rows = [row for result in self.results for row in _metric_rows(result)]
         return pa.table({name: [row[name] for row in rows] for name in rows[0]})
 
@@ -208,7 +208,7 @@ def _job(cell: _Cell, task: Task) -> Job:
 def write_table(path: Path, simulation: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all.
 
-    docs/scenario-schema.md lists the columns.
+    docs/evidence/schemas.md lists the columns.
     """
     origin = {
         "schema": _SCHEMA,

@@ -22,7 +22,7 @@ from heapfit.simulation.holding import (
 from heapfit.simulation.sizes import SIZE_LAWS, SizeLaw
 
 _Law = TypeVar("_Law", ArrivalLaw, SizeLaw, HoldingLaw)
-SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
+SCENARIO = FileKind("scenario", "docs/evidence/schemas.md")
 
 
 @dataclass(frozen=True, slots=True)

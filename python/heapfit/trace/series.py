@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""U(t) and P_i(t) of a trace in full, as a Parquet table: docs/series-schema.md."""
+"""U(t) and P_i(t) of a trace in full, as a Parquet table: docs/evidence/schemas.md."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stored trace: a Parquet table of events, written by importers and read by everything else.
 
-docs/trace-schema.md says what the columns and the metadata mean. A stored trace may come from
+docs/evidence/schemas.md says what the columns and the metadata mean. A stored trace may come from
 anywhere, so its rows are checked whenever they are read.
 """
 
@@ -60,7 +60,7 @@ _TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ORIGIN_KEY = b"heapfit origin"  # likewise
-# What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
+# What commands hold in memory whole, at up to 65 bytes an event (docs/evidence/long-recordings.md).
 MOST_IN_MEMORY = 32_000_000  # events
 BATCH = 1 << 17  # events read, made or passed on at a time; 2 MiB as engine events
 
@@ -173,7 +173,7 @@ class Trace(Tabular):
         return self.whole(column)[0]
 
     def to_arrow(self) -> pa.Table:
-        """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
+        """The whole table in memory, 25 bytes an event; docs/evidence/schemas.md has the columns.
 
         Operations are the names of `Op`, call sites the text that commands print.
         """

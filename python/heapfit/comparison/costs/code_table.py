@@ -2,7 +2,7 @@
 """Measurements of codes on an emulated Cortex-M4, by scripts/measure_calls.py.
 
 Both are of the folder that `fit` writes, at -Os, safety level 1 and with its counts. A build of
-core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose code,
+core is made for its plan (decision 11): tunables that choose an algorithm choose code,
 those that set an amount only change constants in it. Which is which, the descriptor says. Plans of
 one label are the same machine code, so that a measurement of one holds for all.
 
