@@ -29,7 +29,7 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
+from heapfit.fitting.verify.loop import MOST_LOOKS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
 from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -107,9 +107,10 @@ def judge_statement(statement: Statement, trials: int, seed: int = 1) -> Coverag
 
 def judge_verify(distinct: int, random: Random) -> bool | None:
     """Plans that fail just more often than may be told; each look has a new one."""
-    for look in range(1, MOST_ROUNDS + 1):
+    for look in range(1, MOST_LOOKS + 1):
         rounds = (SimpleNamespace(distinct=distinct),)
-        told = Verification(rounds, (), distinct, look, Path()).most_refused  # type: ignore[arg-type]
+        verified = Verification(rounds, (), distinct, look, Path(), None)  # type: ignore[arg-type]
+        told = verified.most_refused
         assert told is not None
         if not random.binomial(distinct, min(1.0, 1.0001 * told)):
             return False

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections")
 FREESTANDING = (*_PLAIN[:-1], _GCC_ONLY)  # what gcc is given, but for what makes no code
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
+_LEAST = re.compile(r"_(heap_init|malloc|(?<!_heap_find_)free|free_sized)$")
 _COMMAND_SECONDS = 60  # seconds for one command
 
 FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
@@ -41,15 +42,10 @@ class Compiler:
         machine = run_in_folder(folder, self._command, "-dumpmachine").strip()
         return printable(f"{said}, {machine}")
 
-    def link(
-        self,
-        folder: Path,
-        header: Path,
-        image: Path,
-        *options: str,
-        tell: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Links all functions of the header and what they call; tells when one is compiled."""
+    def compile(
+        self, folder: Path, image: Path, *options: str, tell: Callable[[], None] = lambda: None
+    ) -> list[Path]:
+        """The folder's C as assembly, in files beside the image; tells when a function is done."""
         own = () if "clang" in run_in_folder(folder, self._command, "--version") else (_GCC_ONLY,)
         compiled = *self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options
         texts: list[Path] = []
@@ -57,9 +53,13 @@ class Compiler:
             texts.append(image.with_name(f"{image.name}-{len(texts)}.s"))
             words = [self._command, *compiled, "-S", str(source.relative_to(folder)), "-o", "-"]
             _compile(folder, words, texts[-1], tell)
-        asked = (f"-Wl,-u,{function}" for function in functions_of(header))
+        return texts
+
+    def link(self, texts: Iterable[Path], functions: Iterable[str], image: Path) -> None:
+        """Links these functions of what was compiled, and what they call."""
+        asked = (f"-Wl,-u,{function}" for function in functions)
         linked = *self.target, *_LINK, *asked, "-o", str(image)
-        run_in_folder(folder, self._command, *map(str, texts), *linked)
+        run_in_folder(image.parent, self._command, *map(str, texts), *linked)
 
     @property
     def _command(self) -> str:
@@ -90,6 +90,16 @@ OWN = Compiler("")
 def functions_of(header: Path) -> list[str]:
     """The names of the functions that a generated header declares."""
     return _FUNCTION.findall(header.read_text(encoding="utf-8"))
+
+
+def least_of(functions: Iterable[str]) -> list[str]:
+    """Those that every program calls: they make the heap, allocate and free."""
+    return [one for one in functions if _LEAST.search(one)]
+
+
+def least_image(image: Path) -> Path:
+    """Where the image of the least lies, beside that of all functions."""
+    return image.with_suffix(".least")
 
 
 def run_in_folder(folder: Path, *command: str) -> str:
