@@ -50,6 +50,8 @@ class Row(Brief):
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
+    parts: tuple[int | None, ...] = ()  # R_safe on parts of the trace, of plans made without them
+    lasts: bool | None = None  # False: there it does not lead what learned nothing; None: not asked
     needs: tuple[int | None, ...] = ()  # R_safe on each of several
     unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
     unseen_r_safe: int | None = None  # the largest of these
