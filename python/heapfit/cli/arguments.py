@@ -202,7 +202,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "programs": Option(
         "--program",
-        "The recorded program or its library, to name functions of call sites.",
+        "The recorded or dumped program, or its library: names functions, finds heaps of a dump.",
         kinds=[Kind.PROGRAM],
     ),
     "export": Option(
