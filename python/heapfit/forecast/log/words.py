@@ -265,9 +265,11 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
         if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
             run = next(j for j in range(i, len(between)) if not _PAIR.match(between[j])) - i + 1
             _share(heads, tails, i - 1, run)
-        elif not _WORD.search(_COUNTED.sub("", heads[i])) and (
-            units[i - 1] == "%" or _COUNTED.match(between[i])
-        ) and classify(tails[i + 1]) is None:
+        elif (
+            not _WORD.search(_COUNTED.sub("", heads[i]))
+            and (units[i - 1] == "%" or _COUNTED.match(between[i]))
+            and classify(tails[i + 1]) is None
+        ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
     return [(heads[i], tails[i + 1]) for i in range(len(units))]
 
