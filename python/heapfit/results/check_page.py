@@ -15,7 +15,6 @@ from heapfit.checks.check import (
     Source,
     path_of,
 )
-from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.shown import RegionNeed, ShownCheck
 from heapfit.plan.plan_file import PlanFile
 from heapfit.results.check import (
@@ -42,7 +41,7 @@ from heapfit.results.parts import (
     Table,
     which_hold,
 )
-from heapfit.results.sections.page import in_order, name_source, pointer_figure, recording_kind
+from heapfit.results.sections.page import in_order, name_source, recording_kind
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
@@ -158,22 +157,15 @@ def _open_comparison(found: ShownCheck) -> Document:
             NamedFigure("peak", f"{recording.growth or 0:+.1f} %"),
             NamedFigure(plan.heap, f"{need - base.needed:+,} B"),
         ),
-        trust=(
-            NamedFigure("earlier peak", size(base.peak), base.name),
-            NamedFigure("peak", size(run.peak), run.name),
-            pointer_figure([one.run.trace for one in check.recordings]),
-        ),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
         tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
     )
 
 
 def _open(found: ShownCheck) -> Document:
-    check, needed = found.check, found.needed
+    check = found.check
     plan, recordings = check.plan, check.recordings
     refused = sum(one.run.refusal is not None for one in recordings)
-    margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
-    planned = size(peak_of_plan(plan) or None)
     grows = any(one.grows for one in recordings)  # it fits for now
     spent = any(CheckFinding.MARGIN in one.findings for one in recordings)
     badge = "Growing" if grows else "Uses the reserve" if spent else "Fits"
@@ -187,13 +179,6 @@ def _open(found: ShownCheck) -> Document:
             NamedFigure("region", size(plan.region)),
             NamedFigure("out of memory", f"{refused} of {len(recordings)}"),
             NamedFigure("highest peak", size(max(one.run.peak for one in recordings))),
-        ),
-        trust=(
-            NamedFigure("recordings", count(len(recordings)), "each replayed in this region"),
-            NamedFigure("used for the plan", count(sum(one.is_seen for one in needed)), "of these"),
-            NamedFigure("planned peak", planned, "which the region is sized for"),
-            NamedFigure("margin", margin, "of the region, for other runs"),
-            pointer_figure([one.run.trace for one in recordings]),
         ),
         badge=badge if check.holds else "Ran out" if refused else "Does not fit",
         tone=FAILED if not check.holds else UNSURE if grows or spent else HOLDS,

@@ -15,7 +15,6 @@ from heapfit.results.parts import (
     Glossary,
     HeapMap,
     Line,
-    NamedFigure,
     Section,
 )
 from heapfit.trace.stored import TraceInfo
@@ -75,12 +74,3 @@ def request_source(info: TraceInfo, path: object) -> str:
 def name_source(source: str) -> Markup:
     """Where the requests come from, as a page names it below its title."""
     return marked("from <b>{}</b>", source)
-
-
-def pointer_figure(infos: Sequence[TraceInfo]) -> NamedFigure:
-    """A figure of the recorded pointers' width."""
-    if all(info.kind == "packets" for info in infos):
-        return NamedFigure("recorded on", "the wire", "packets have no pointers")
-    widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    text = ", ".join(f"{width} bit" for width in widths) or "not stated"
-    return NamedFigure("recorded on", text, "sizes hold for such pointers")
