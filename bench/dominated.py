@@ -55,7 +55,7 @@ def _list_rows(fitted: Fit, loaded: LoadedTrace) -> Iterator[Offer]:
     sram = load_sram()
     for row in fitted.comparison.rows:
         size = row.heap_size
-        if size is not None and not row.is_cut_to_trace and not row.known.is_trace_specific:
+        if size is not None and not row.is_cut_to_trace and row.lasts is not False:
             yield Offer(row.name, size.region, measures_of(row, loaded, sram))
 
 

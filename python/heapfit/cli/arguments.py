@@ -202,7 +202,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "programs": Option(
         "--program",
-        "The recorded program or its library, to name functions of call sites.",
+        "The recorded or dumped program, or its library: names functions, finds heaps of a dump.",
         kinds=[Kind.PROGRAM],
     ),
     "export": Option(
@@ -255,7 +255,7 @@ def reject_options(command: object, names: Container[str], why: str) -> None:
     """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
     for one in list_options(type(command)):
         if one.field in names and getattr(command, one.field) != one.default:
-            raise UsageError(f"{one.name} has no effect here: {why}")
+            raise UsageError(f"{one.name or one.value} has no effect here: {why}")
 
 
 def command_line() -> str:

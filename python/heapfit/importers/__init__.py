@@ -14,6 +14,7 @@ from heapfit.importers.formats import (
     FORMATS,
     FRAMES,
     KNOWN_LIFETIMES,
+    LOG,
     PACKETS,
     STORED_MAGIC,
     Format,
@@ -21,6 +22,7 @@ from heapfit.importers.formats import (
 )
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
+from heapfit.importers.told_names import read_told_names
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.store_file import StoreFile
@@ -173,6 +175,7 @@ def _import(
                     source=found.source or stream.path.name,
                     notes=(*filter(None, [others]), *found.notes, *cut),
                     pointer_bits=found.pointer_bits if bits is None else bits,
+                    names=read_told_names(stream.path) if form is LOG else {},
                 )
 
             columns = read_columns(incoming, content, options.whole_only, progress)
