@@ -35,9 +35,9 @@ from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
-from heapfit.simulation.arrivals import Poisson
+from heapfit.simulation.arrivals import poisson
 from heapfit.simulation.closed_form import exact_metrics
-from heapfit.simulation.holding import ExponentialHolding
+from heapfit.simulation.holding import exponential
 from heapfit.simulation.metrics import Observation
 from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
 from heapfit.simulation.scenario import RunSettings
@@ -234,7 +234,7 @@ def judge_unseen(random: Random) -> bool:
     return pool.unseen.lowest <= 1 - true["request_admission"] <= pool.unseen.highest
 
 
-TRAFFIC = Traffic(Poisson(0.05), UniformSize(2000, 2000), ExponentialHolding(0.5))
+TRAFFIC = Traffic(poisson(0.05), UniformSize(2000, 2000), exponential(0.5))
 
 
 def fixed_pool(blocks: int) -> Scheme:

@@ -16,6 +16,7 @@ from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size, ma
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
+from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
@@ -24,8 +25,8 @@ from heapfit.trace.tabular import arrow_table
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, repr=False)
+class Row(Brief):
     """One plan measured on one trace, or on several, of which it needs the most. Sizes in bytes.
 
     Of several the last fields have what each needs; in a design for the choice alone, they may be

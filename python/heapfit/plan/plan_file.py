@@ -18,6 +18,7 @@ import tomli_w
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
+from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import Plan, plan_table, read_plan
 from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
@@ -62,8 +63,8 @@ class TrainingRecord:
 BY_HAND = TrainingRecord("no recording (written by hand)", "", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFile:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanFile(Brief):
     """A plan with all that generate, compare and a reader need to know of it. Sizes in bytes."""
 
     name: str  # a letter, then letters, digits, "_" and "-"; at most 64

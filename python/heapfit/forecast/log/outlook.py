@@ -33,6 +33,7 @@ from heapfit.forecast.load import USUAL, find_level
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
 from heapfit.forecast.trend import rank_correlation
+from heapfit.plan.brief import Brief
 
 WINDOWS = 48
 FEWEST_WINDOWS = 20
@@ -130,8 +131,8 @@ class Reserve:
     free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+@dataclass(frozen=True, slots=True, repr=False)
+class Outlook(Brief):
     """What a log shows of a heap, and what it lets one expect."""
 
     log: TelemetryLog
