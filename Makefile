@@ -78,7 +78,7 @@ style: $(extension) $(tools) ## layout and lint of Python and C, and what a comm
 	$(PYTHON) scripts/list_options.py
 	$(PYTHON) scripts/check_statements.py
 
-types: $(extension) $(tools) ## strict types of the package
+types: $(extension) $(tools) ## strict types of the package and of what measures it
 	$(VENV)/bin/mypy --strict
 
 core-builds: | test-packages ## core alone, by gcc and by clang, warnings are errors
@@ -190,7 +190,7 @@ bench: $(extension) ## speeds as ratios in one run, memory against peers; nothin
 mutants: test-packages $(extension) $(tools) ## small faults that tests must notice; judges what has changed: hours
 	for population in core engine package; do $(PYTHON) scripts/mutation.py $$population --count 200; done
 	$(PYTHON) scripts/branches.py >build/branches-not-taken
-	$(PYTHON) scripts/mutants_page.py >build/page && mv build/page docs/mutants.md
+	$(PYTHON) scripts/mutants_page.py >build/page && mv build/page docs/evidence/mutants.md
 
 format: $(tools) ## lay out all sources
 	$(VENV)/bin/ruff format $(python_files)
@@ -207,23 +207,23 @@ try-packages: packages ## the wheel installed with what it needs from the regist
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) $(tools) ## renew what pages show of the code: lists, battery, examples
-	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/allocators.md
+	$(PYTHON) scripts/allocators_page.py >build/page && mv build/page docs/evidence/allocators.md
 	$(PYTHON) scripts/formats_page.py >build/page && mv build/page docs/import-formats.md
-	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/workloads.md
+	$(PYTHON) scripts/workloads_page.py >build/page && mv build/page docs/evidence/workloads.md
 	$(PYTHON) scripts/package_stub.py >build/page && mv build/page python/heapfit/__init__.pyi
 	for preset in release release-m32; do cmake --preset $$preset >build/log && cmake --build --preset $$preset >build/log \
 	    && ctest --preset $$preset --tests-regex "battery|faults" >build/log || exit 1; done
-	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/battery.md
+	$(PYTHON) scripts/battery_page.py >build/page && mv build/page docs/evidence/battery.md
 	$(PYTHON) scripts/hardening_page.py >build/page && mv build/page docs/hardening.md
-	$(PYTHON) scripts/readme.py docs/simulation.md >build/page && mv build/page docs/simulation.md
+	$(PYTHON) scripts/readme.py docs/evidence/simulation.md >build/page && mv build/page docs/evidence/simulation.md
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/heap_map_picture.py build/picture
 	rm -rf build/picture && mkdir build/picture && $(PYTHON) scripts/page_pictures.py build/picture
 	$(PYTHON) bench/page_tables.py
-	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/reproduce.md
-	$(PYTHON) scripts/readme.py docs/packet-pools.md >build/page && mv build/page docs/packet-pools.md
+	$(PYTHON) scripts/reproduce_page.py >build/page && mv build/page docs/evidence/reproduce.md
+	$(PYTHON) scripts/readme.py docs/evidence/packet-pools.md >build/page && mv build/page docs/evidence/packet-pools.md
 	$(PYTHON) scripts/readme.py docs/check.md >build/page && mv build/page docs/check.md
 	$(PYTHON) scripts/readme.py docs/forecast.md >build/page && mv build/page docs/forecast.md
-	$(PYTHON) scripts/readme.py docs/kinds.md >build/page && mv build/page docs/kinds.md
+	$(PYTHON) scripts/readme.py docs/out-of-memory.md >build/page && mv build/page docs/out-of-memory.md
 	$(PYTHON) scripts/readme.py docs/now.md >build/page && mv build/page docs/now.md
 	$(PYTHON) scripts/readme.py docs/sizing.md >build/page && mv build/page docs/sizing.md
 	$(PYTHON) scripts/readme.py >build/page && mv build/page README.md

@@ -5,8 +5,9 @@
 bench/results/best.csv has a row for each recording and alignment: the least R_safe, without a
 margin, of a plan that sets no blocks aside, that plan, and what `fit` named last. `fit` is run
 again here. It fails, naming the recordings, where R_safe of its verdict is more than half a percent
-above the best ever and the row names no decision (of docs/decisions) that says why. `--write` keeps
-the better of both, and names the decision by which a margin ranked the best plan behind.
+above the best ever and the row names no decision (of docs/evidence/decisions) that says why.
+`--write` keeps the better of both, and names the decision by which a margin ranked the best plan
+behind.
 
 With HEAPFIT_CORPUS set the recordings are the corpus's; those of the examples are measured always.
 `--only WORD` keeps those in whose name the word occurs.

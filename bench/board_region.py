@@ -44,7 +44,8 @@ def needed_on_board(folder: Path, system: str, seed: str, seconds: str, guess: i
 
     def serves(steps: int) -> bool:
         image = make(folder, system, steps * STEP)
-        return run_emulated(Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)) == 0
+        emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
+        return run_emulated(emulation)[1] == 0
 
     high, reach = guess // STEP, 1
     while not serves(high):
@@ -63,7 +64,9 @@ def needed_by_replay(folder: Path, system: str, seed: str, seconds: str) -> int:
     image = make(folder, system, PLENTY)
     emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
     loaded = load_trace(record_emulated(emulation, folder / "run.parquet").trace)
-    return measure_incumbent(find_heap("heap_4", 8), [loaded], ignore_progress).most
+    need = measure_incumbent(find_heap("heap_4", 8), [loaded], ignore_progress).most
+    assert need is not None, "it held on the board"
+    return need
 
 
 def compare_regions(folder: Path, system: str, seed: int, seconds: str) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""How often the probabilities and intervals that commands print hold; docs/chances.md has them.
+"""How often what commands print of chances and intervals holds; docs/evidence/chances.md has them.
 
 Each statement is made many times of data drawn from the model that it names, by the code that the
 command runs, and compared with the truth of that model. A bound or an interval is kept if it holds
@@ -29,15 +29,16 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.checks.prospect import find_prospect
 from heapfit.comparison.failure_share import bound_failures
-from heapfit.fitting.verify.loop import MOST_ROUNDS, Verification
+from heapfit.fitting.verify.loop import MOST_LOOKS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
 from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
-from heapfit.simulation.arrivals import Poisson
+from heapfit.simulation.arrivals import poisson
 from heapfit.simulation.closed_form import exact_metrics
-from heapfit.simulation.holding import ExponentialHolding
+from heapfit.simulation.holding import exponential
+from heapfit.simulation.metrics import Observation
 from heapfit.simulation.replication import Task, estimate_metric, is_another_round, replicate
 from heapfit.simulation.scenario import RunSettings
 from heapfit.simulation.scheme import Scheme
@@ -106,9 +107,10 @@ def judge_statement(statement: Statement, trials: int, seed: int = 1) -> Coverag
 
 def judge_verify(distinct: int, random: Random) -> bool | None:
     """Plans that fail just more often than may be told; each look has a new one."""
-    for look in range(1, MOST_ROUNDS + 1):
+    for look in range(1, MOST_LOOKS + 1):
         rounds = (SimpleNamespace(distinct=distinct),)
-        told = Verification(rounds, (), distinct, look, Path()).most_refused  # type: ignore[arg-type]
+        verified = Verification(rounds, (), distinct, look, Path(), None)  # type: ignore[arg-type]
+        told = verified.most_refused
         assert told is not None
         if not random.binomial(distinct, min(1.0, 1.0001 * told)):
             return False
@@ -207,7 +209,7 @@ def judge_pool(count: int, random: Random) -> bool:
     demand = poisson_demand(random)
     found = run_out(demand, count)
     true = 1 - sum(exp(-10) * 10**k / factorial(k) for k in range(count))
-    return found.lowest <= true <= found.highest
+    return bool(found.lowest <= true <= found.highest)
 
 
 def poisson_demand(random: Random) -> Demand:
@@ -232,7 +234,7 @@ def judge_unseen(random: Random) -> bool:
     return pool.unseen.lowest <= 1 - true["request_admission"] <= pool.unseen.highest
 
 
-TRAFFIC = Traffic(Poisson(0.05), UniformSize(2000, 2000), ExponentialHolding(0.5))
+TRAFFIC = Traffic(poisson(0.05), UniformSize(2000, 2000), exponential(0.5))
 
 
 def fixed_pool(blocks: int) -> Scheme:
@@ -249,7 +251,7 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
     scheme = fixed_pool(10)
     exact = exact_metrics(TRAFFIC, scheme)
     assert exact is not None
-    seen = []
+    seen: list[Observation] = []
     while is_another_round(seen, run):
         numbers = range(len(seen), len(seen) + run.replications)
         if method == "batches":

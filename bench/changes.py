@@ -26,7 +26,6 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.changed_programs import MOST_GROWTH
-from heapfit.comparison.margin import TRACE_SPECIFIC
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
@@ -129,18 +128,7 @@ def row(name: str, traces: Sequence[Trace]) -> tuple[tuple[object, ...], list[in
         f"{name}: heaviest size 8 B larger, need over region: {before.larger_blocks:.3f}, with "
         f"trials {now.larger_blocks:.3f}"
     )
-    print_trace_specific(now.choice)
     return cells, works
-
-
-def print_trace_specific(choice: Choice) -> None:
-    """The share of the counted changes that break each plan that is not named for it."""
-    rows = choice.comparison.rows if choice.designs is None else choice.designs.rows
-    for one in rows:
-        tested = one.changes
-        if tested is not None and tested.needed > TRACE_SPECIFIC:
-            share = f"{len(tested.broken)} of {len(tested.counted)}"
-            print(f"  trace-specific: {one.name}, {share} break it, {tested.needed:g} % needed")
 
 
 def main() -> None:

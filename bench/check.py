@@ -47,7 +47,7 @@ class Group:
     @property
     def needs(self) -> float | None:
         """Of a search, the region over the plan's."""
-        found = [one.needed.r_safe for one in self.check.recordings if one.needed]
+        found = [one.needed.r_safe or 0 for one in self.check.recordings if one.needed]
         region = self.check.plan.region
         return max(found) / region if found and all(found) and region else None
 

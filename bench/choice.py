@@ -246,7 +246,7 @@ def page_figures(one: Choice) -> tuple[float, ...]:
 
 
 def page_rows(programs: Sequence[Choice], shifts: Sequence[Choice]) -> Iterator[tuple[str, ...]]:
-    """As docs/design.md has them, the median of the recorded programs first."""
+    """As docs/evidence/design.md has them, the median of the recorded programs first."""
     rows = {one.name: page_figures(one) for one in (*programs, *shifts)}
     if programs:
         columns = zip(*(rows[one.name] for one in programs), strict=True)

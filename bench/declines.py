@@ -85,6 +85,7 @@ LEVEL: dict[str, Shape] = {  # in parts of the start
     "noise of a tenth": lambda r, t: 0.1 * r.normal(size=len(t)),
     "dependence 0.7": lambda r, t: 0.04 * depend(r, t, 0.7),
     "dependence 0.95": lambda r, t: 0.04 * depend(r, t, 0.95),
+    "dependence 0.995": lambda r, t: 0.04 * depend(r, t, 0.995),
     "heavy tails": lambda r, t: np.minimum(0.01 * r.pareto(1.5, len(t)), 0.9),
     "bursts": lambda r, t: 0.3 * (r.random(len(t)) < 0.1),
     "cycles": lambda r, t: 0.1 * cycle(r, t, 1.5),
@@ -152,11 +153,10 @@ def judge_dates(name: str, count: int, seeds: range) -> tuple[Numbers, int]:
 
 
 def list_logs(names: list[str]) -> Iterator[tuple[str, float, int]]:
-    """Each shape with its losses and numbers of states; dependence 0.95 takes 200 of them."""
+    """Each shape with its losses and numbers of states."""
     for name, count in product(names, LENGTHS):
-        if name != "dependence 0.95" or count >= 200:
-            for lost in (0.8, 0.2) if name in FALLING else (0.0,):
-                yield name, lost, count
+        for lost in (0.8, 0.2) if name in FALLING else (0.0,):
+            yield name, lost, count
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -33,7 +34,10 @@ Result = TypeVar("Result")
 
 
 def draw_sizes(count: int, random: np.random.Generator) -> list[int]:
-    return (8 * np.sort(random.choice(np.arange(2, 450), count, replace=False))).tolist()
+    sizes: list[int] = (
+        8 * np.sort(random.choice(np.arange(2, 450), count, replace=False))
+    ).tolist()
+    return sizes
 
 
 def draw_walk(
@@ -81,12 +85,9 @@ def table_1() -> None:
             random = np.random.default_rng(seed)
             sizes = draw_sizes(n, random)
             trace = draw_walk(sizes, most_live, EVENTS, random)
-            exact, quick = timed(lambda t=trace, s=sizes: find_budgets(t, s, alignment=ALIGNMENT))
-            tried, slow = timed(
-                lambda t=trace, s=sizes: find_budgets(
-                    t, s, alignment=ALIGNMENT, method=Method.EXHAUSTIVE
-                )
-            )
+            search = partial(find_budgets, trace, sizes, alignment=ALIGNMENT)
+            exact, quick = timed(search)
+            tried, slow = timed(partial(search, method=Method.EXHAUSTIVE))
             assert exact.dedicated == tried.dedicated
             print(
                 f"{show(n, most_live, EVENTS, quick, exact)}; "

@@ -6,7 +6,7 @@ Each recording is fitted for memory, time and flash. Counted are answers beside 
 of the comparison or of a heap that many have, is nowhere worse and somewhere better in bytes to
 set, mean, worst and flash (design/front/offers.py). Recordings need HEAPFIT_CORPUS;
 `--only WORD` keeps those in whose names the word occurs, `--write` renews the table of
-docs/front.md. Nothing fails: what is found is printed.
+docs/evidence/front.md. Nothing fails: what is found is printed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _list_rows(fitted: Fit, loaded: LoadedTrace) -> Iterator[Offer]:
     sram = load_sram()
     for row in fitted.comparison.rows:
         size = row.heap_size
-        if size is not None and not row.is_cut_to_trace and not row.known.is_trace_specific:
+        if size is not None and not row.is_cut_to_trace and row.lasts is not False:
             yield Offer(row.name, size.region, measures_of(row, loaded, sram))
 
 

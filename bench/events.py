@@ -93,15 +93,15 @@ def main() -> None:
             continue
         one = fitted(source, asked.events)
         work = one.fit.work
-        parts = (work.plans, work.regions, work.beside, work.judged, work.metered)
-        parts += (work.walked // BLOCKS_AN_EVENT,)
+        parts = [work.plans, work.regions, work.beside, work.judged, work.metered]
+        parts.append(work.walked // BLOCKS_AN_EVENT)
         shown = [f"{one.over(part):,.1f}" for part in (*parts, work.every_size, work.events)]
         table.append([one.name, f"{one.events:,}", *shown, one.fit.winner.name])
         for row in one.fit.comparison.rows if asked.plans else ():
             print(one.name, row.name, row.r_safe, one.over(row.work.events), sep="\t", flush=True)
-    heads = ("recording", "events", "plans", "regions", "beside", "judged", "metered", "walks")
-    heads += ("every 8 B", "all")
-    console.print_table((*heads, "winner"), table, width=console.WIDE)
+    parts_told = ("plans", "regions", "beside", "judged", "metered", "walks", "every 8 B", "all")
+    heads = ("recording", "events", *parts_told, "winner")
+    console.print_table(heads, table, width=console.WIDE)
 
 
 if __name__ == "__main__":

@@ -68,7 +68,8 @@ class Heap:
             image = Emulation(
                 self.folder / "firmware.elf", (str(seed), SECONDS), icount=ICOUNT, is_heard=False
             )
-            if run_emulated(image) != 0:
+            _, status = run_emulated(image)
+            if status != 0:
                 refused.append(seed)
                 self.seeds.remove(seed)
                 self.seeds.insert(0, seed)

@@ -21,6 +21,7 @@ import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -108,7 +109,8 @@ def store_events(path: Path) -> None:
             source = Path(corpus) / "synthetic" / "slotbuf_1M.heap.gz"
             trace = open_any(source, ImportOptions(), Path(folder))
         columns = next(iter(trace.batches(REPLAYED)))
-        np.savez(path, **{name: columns[name][:EVENTS] for name in REPLAYED})
+        kept: dict[str, Any] = {name: columns[name][:EVENTS] for name in REPLAYED}
+        np.savez(path, **kept)
 
 
 def load_events(path: Path) -> _engine.EventArray:

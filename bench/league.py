@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All allocators over a set of recordings, each by exact replay (docs/league.md).
+"""All allocators over a set of recordings, each by exact replay (docs/evidence/league.md).
 
     python bench/league.py FOLDER_OF_RECORDINGS -o out --plugin bench/crates/*
 
@@ -57,7 +57,7 @@ TABLE = ("entrant", "interface", "served", "median", "worst", "accesses", "code,
 LIBRARY_TABLE = ("library", "served", "median", "worst", "instructions", "code, B", "stack, B")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One entrant's figures on one recording; sizes in bytes, None where there is no figure."""
 
@@ -67,16 +67,16 @@ class Entry:
     kind: str
     entrant: str
     interface: str
-    bits: int  # of a pointer of the allocator's build; of ours: their layout's
+    bits: int = 32  # of a pointer of the allocator's build; of ours: their layout's
     u_max: int  # most live bytes
     r_min: int | None
     r_safe: int | None
-    step: int  # between the regions tried; 0: none was
-    accesses: float | None  # loads and stores of metadata, an operation
-    instructions: float | None  # of a call on a Cortex-M4: ours modelled, others' emulated
-    code: int | None  # of init, alloc and free there
-    stack: int | None  # of the deepest call there
-    faults: str  # of a plug-in, by name
+    step: int = 0  # between the regions tried; 0: none was
+    accesses: float | None = None  # loads and stores of metadata, an operation
+    instructions: float | None = None  # of a call on a Cortex-M4: ours modelled, others' emulated
+    code: int | None = None  # of init, alloc and free there
+    stack: int | None = None  # of the deepest call there
+    faults: str = ""  # of a plug-in, by name
 
     @property
     def ratio(self) -> float | None:
@@ -130,24 +130,21 @@ def measured(candidate: Candidate, loaded: LoadedTrace) -> Row:
     return measure_candidate(candidate, loaded.events_for(candidate.plan), ground)
 
 
-def entry(job: Job, loaded: LoadedTrace, **figures: object) -> Entry:
-    """An entry with these figures; of all others there are none."""
-    nothing = dict.fromkeys(("accesses", "instructions", "code", "stack"))
-    return Entry(
+def entry_of(job: Job, loaded: LoadedTrace) -> Callable[..., Entry]:
+    """What entries of a recording have in common, their figures left open."""
+    return partial(
+        Entry,
         recording=job.name,
         events=loaded.trace.info.events,
         alignment=job.alignment,
         u_max=loaded.profile.u_max,
-        **{"bits": 32, "step": 0, "faults": "", **nothing, **figures},
     )
 
 
 def own_entry(job: Job, loaded: LoadedTrace, row: Row) -> Entry:
     (info,) = find_allocators([row.plan.allocator])
     costs = measures_of(row, loaded, load_sram(None))
-    return entry(
-        job,
-        loaded,
+    return entry_of(job, loaded)(
         kind="core" if info.ships else "baseline",
         entrant=row.name,
         interface=IN_PIECES if info.in_pieces else SIZED if info.needs_size else UNSIZED,
@@ -184,9 +181,7 @@ def plugin_entries(job: Job, loaded: LoadedTrace, folder: Path) -> Iterator[Entr
             "code": found.size.total,
             "stack": found.calls.deepest_stack(found.stack, *found.calls.functions),
         }
-        yield entry(
-            job,
-            loaded,
+        yield entry_of(job, loaded)(
             kind="plug-in",
             entrant=name,
             interface=SIZED if row.is_sized else UNSIZED,
@@ -206,9 +201,7 @@ def library_entries(job: Job, loaded: LoadedTrace, folder: Path) -> Iterator[Ent
         count = partial(run_library, Workbench(folder / one.name), one, loaded.trace)
         found = on_board(one.name, job, count)
         if found is not None:
-            yield entry(
-                job,
-                loaded,
+            yield entry_of(job, loaded)(
                 kind="library",
                 entrant=one.name,
                 interface=UNSIZED,

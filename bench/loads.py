@@ -145,7 +145,7 @@ def leak_apart(random: np.random.Generator, count: int, size: int, site: int | N
     """
     blocks = steady(random, count)
     every = size * 1000 / LEAK / 2  # requests
-    births = every * np.arange(1, int(blocks.births[-1] / every))
+    births = every * np.arange(1, int(blocks.births[-1] / every), dtype=np.float64)
     sites = np.full(len(births), site) if site else random.choice(blocks.sites, len(births))
     lost = Blocks(births, np.full(len(births), FOREVER), np.full(len(births), size), sites)
     return join_blocks(blocks, lost)

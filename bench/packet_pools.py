@@ -4,7 +4,7 @@
 
 The mix is that of Mamagkakis, Soudris and Catthoor: 43 % of 40 B, 26 % of 1500 B. Waste is internal
 fragmentation over what is requested; R_safe over U_max counts everything. The page
-docs/packet-pools.md shows this script's output.
+docs/evidence/packet-pools.md shows this script's output.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def run_rival(
         given.write_text("\n".join(("id,lower,upper,size", *rows, "")))
         options = f"--capacity={height}", f"--input={given}", f"--output={found}"
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = ["prlimit", f"--cpu={seconds}", program, *options]
+        words = ["prlimit", f"--cpu={seconds}", str(program), *options]
         subprocess.run(words, capture_output=True, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         spent = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -157,15 +157,16 @@ def compare_in_turn(
         for _ in range(TIMES):
             ours.append(line(name, lifetimes, height, chosen.placements))
             theirs.append(run_rival(program, lifetimes, height, chosen.seconds))
-        times = min(one[3] for one in ours), min(spent for spent, _ in theirs)
-        rows.append((name, len(lifetimes), *times, ours[0][4], any(done for _, done in theirs)))
+        ours_took, took = min(one[3] for one in ours), min(spent for spent, _ in theirs)
+        is_solved = any(done for _, done in theirs)
+        rows.append((name, len(lifetimes), ours_took, took, ours[0][4], is_solved))
     headings = ("instance", "lifetimes", "CPU s", "rival's", "", "rival")
     cells = [
         (*row[:2], f"{row[2]:.3f}", f"{row[3]:.3f}", row[4], "solved" if row[5] else "-")
         for row in rows
     ]
     console.print_table(headings, cells, width=console.WIDE)
-    ours_spent, spent = (sum(row[at] for row in rows) for at in (2, 3))
+    ours_spent, spent = sum(row[2] for row in rows), sum(row[3] for row in rows)
     print(
         f"\n{sum(row[4] == 'solved' for row in rows)} of {len(rows)} solved, rival "
         f"{sum(row[5] for row in rows)}; CPU {ours_spent:.2f} s over {spent:.2f} s: "

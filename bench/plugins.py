@@ -145,7 +145,7 @@ def out_own(wish: argparse.Namespace, folder: Path) -> None:
 def crate_cells(
     built: Built, trace: Trace, alignment: int, folder: Path
 ) -> tuple[float | None, str]:
-    """R_min over U_max, searched as docs/peers.md says; then what content checks find there."""
+    """R_min over U_max, searched as docs/evidence/peers.md says; then what content checks find."""
     events = folder / "events"
     save_events(trace, events)
     u_max = profile_trace(trace).u_max

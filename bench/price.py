@@ -14,7 +14,7 @@ operations. heap_4 stands there as it is, and by our own body with its headers. 
 What `fit` says comes from heapfit.comparison.costs, the one home of prices, which
 scripts/measure_calls.py fills. `--shipped` is how far that is off for recordings that no model was
 fitted to, at alignment 8. Heaps of systems are counted beside their own sources, which are not
-here: docs/costs.md has their table.
+here: docs/evidence/costs.md has their table.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ SHIPPED_COLUMNS = (
 )
 DROP_INS = ("address_first_fit", "good_fit", "tailored")
 DROP_IN_COLUMNS = ("heap", "checked", "a call", "over heap_4")
-BOARD_HEAP_4 = 99.9  # a call there, with configASSERT (docs/costs.md)
+BOARD_HEAP_4 = 99.9  # a call there, with configASSERT (docs/evidence/costs.md)
 COPY = 4  # instructions a byte that a resize copies: they are the program's, not the heap's
 BASE = 16
 

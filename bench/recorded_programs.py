@@ -451,7 +451,14 @@ class Bench:
         """The library that counts, for programs that a compiler makes."""
         library = self.folder / f"count-{compiler.replace(' ', '')}.so"
         if not library.exists():
-            words = [*compiler.split(), *("-w", "-O1", "-shared", "-fPIC"), self.folder / "count.c"]
+            words = [
+                *compiler.split(),
+                "-w",
+                "-O1",
+                "-shared",
+                "-fPIC",
+                str(self.folder / "count.c"),
+            ]
             subprocess.run([*words, "-fno-builtin", "-o", library], check=True)
         return library
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The size that is set and those told for longer runs, judged by such runs; docs/margin.md has it.
+"""The sizes to set, now and for longer runs, judged by such runs; docs/evidence/margin.md has it.
 
 `--of` says what is judged, all of it if it does not:
 
@@ -217,7 +217,7 @@ def judge_program(first: Path) -> Iterator[tuple[object, ...]]:
     needs = [need_of(run.events) for run in runs]
     for number, run in enumerate(runs[:-1]):
         kind = find_kind(run.trace, run.profile).kind
-        cells = [
+        cells: list[tuple[object, object]] = [
             (tell([run], [needs[number]], times, RARE), need)
             for times, need in zip(TIMES[1:], needs[number + 1 :], strict=False)
         ]
@@ -236,7 +236,7 @@ def judge_pairs(settings: Settings) -> None:
         name = first.stem.removesuffix("-1")
         paths = (first, first.with_name(f"{name}-2.parquet")) if settings.only in name else ()
         runs = [load_trace(Trace.open(path)) for path in paths]
-        needs = [run.trial(PLAN).scan().r_safe or 0 for run in runs]
+        needs = [need_of(run.events) for run in runs]
         for known, other in ((0, 1), (1, 0)) if runs else ():
             basis = MarginBasis(Load.of([runs[known].profile]), MarginKind.PLAIN)
             size = heap_size(needs[known], basis)

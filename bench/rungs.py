@@ -3,11 +3,11 @@
 """Bytes against instructions of the heaps that `fit` offers: docs/choosing.md.
 
 Each recorded program is fitted once. A cell has the bytes to set over the peak, and the
-instructions of a call (docs/costs.md has the model) of FreeRTOS heap_4, of our heaps that learn
-nothing, of the one of least memory and of the one that `fit` takes. The last lines count programs
-on which a heap saves a lot for little time. Recordings are those given, or the corpus, which needs
-HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--prefer` is `fit`'s;
-`--write` renews the table and docs/pictures/rungs.svg.
+instructions of a call (docs/evidence/costs.md has the model) of FreeRTOS heap_4, of our heaps that
+learn nothing, of the one of least memory and of the one that `fit` takes. The last lines count
+programs on which a heap saves a lot for little time. Recordings are those given, or the corpus,
+which needs HEAPFIT_CORPUS; `--only WORD` keeps those in whose names the word occurs; `--prefer` is
+`fit`'s; `--write` renews the table and docs/pictures/rungs.svg.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from heapfit.trace.loaded import load_trace
 
 HEAP_4, LEAST, TAKEN = "FreeRTOS heap_4", "least memory", "taken"
 HEAPS = (HEAP_4, *RUNGS, LEAST)
-BOARD_LOCK = 31  # instructions of a call (docs/costs.md)
+BOARD_LOCK = 31  # instructions of a call (docs/evidence/costs.md)
 LONGEST, SAVED = 1.5, 0.03  # times heap_4's instructions at most, of heap_4's bytes at least
 COLUMNS = ("recording", *HEAPS, TAKEN)
 COLOURS = ("#555555", "#1b9e77", "#377eb8", "#984ea3", "#d95f02")

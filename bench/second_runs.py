@@ -10,7 +10,7 @@ Takes NAME-1.parquet, NAME-2.parquet, ... of folders (examples/second-runs/recor
                 run's peak
     designs     plans from run 1, measured on that and run 2
     needs       how much more than the runs it was planned from another run needs, by kind of plan
-                and size of the heap: docs/margin.md has it, rounded up
+                and size of the heap: docs/evidence/margin.md has it, rounded up
     recordings  what the recordings are
 
 Designs: one region must serve both runs: R is the larger R_safe, over the larger U_max. A rival is
@@ -184,7 +184,7 @@ PROMISES = ("recordings", "programs", "known", "aligned to", "unseen runs", "ran
 
 
 def promise_row(folder: Path, known: int, alignment: int, found: Sequence[Promise]) -> list[object]:
-    """What became of all of them, as docs/margin.md has it."""
+    """What became of all of them, as docs/evidence/margin.md has it."""
     margins, joint = [one.margin for one in found], [one.joint for one in found]
     return [
         *(set_of(folder), len({one.name for one in found}), known, alignment),

@@ -4,7 +4,7 @@
 Each program takes the better of two limits to the holes that are cut, none and 8 times a request.
 Control structures and rounding count. The figures of linked_list_allocator 0.10.6, which has sized
 deallocation, too, were measured once on these recordings built for i686 at alignment 4
-(docs/peers.md has how); of single programs only its worst are kept. The recordings need
+(docs/evidence/peers.md has how); of single programs only its worst are kept. The recordings need
 HEAPFIT_CORPUS. `--only WORD` keeps the names in which the word occurs. Nothing fails: what is not
 reached says so.
 """

@@ -190,8 +190,8 @@ def print_synthetic(names: list[str]) -> None:
     )
 
 
-def page_rows(programs: Sequence[Program]) -> Iterator[tuple[str, str, str]]:
-    """The columns of ours in docs/peers.md."""
+def page_rows(programs: Sequence[Program]) -> Iterator[tuple[str, ...]]:
+    """The columns of ours in docs/evidence/peers.md."""
     for one in programs:
         yield one.name, figure(one.plain), figure(one.best)
     for name, summary in (("median", statistics.median), ("worst", max)):

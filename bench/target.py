@@ -227,7 +227,7 @@ def size_plans(loaded: LoadedTrace) -> dict[str, Plan]:
 
 
 def out_interrupts(count: int, writes: bool) -> None:
-    """The attack of `python -m harness interrupts`, as docs/attacks.md shows it."""
+    """The attack of `python -m harness interrupts`, as docs/evidence/attacks.md shows it."""
     columns = ("heap", "interrupts", "corrupt with a lock", "without")
     with tempfile.TemporaryDirectory() as scratch:
         rows = [

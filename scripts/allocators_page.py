@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/allocators.md from the allocators' own descriptors: `make docs` puts it in place."""
+"""Prints docs/evidence/allocators.md from the descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import list_algorithms, list_offered_allocators
@@ -22,7 +22,7 @@ most bytes live at once. The smallest region is one that serves a single block o
 {SMALL_REQUEST} B, found by trying; an allocator of pools gets one pool of one such block."""
 
 SYSTEMS = f"""\
-Heaps of systems, such as FreeRTOS's heap_4, are in [Comparing with the heap that you have](now.md).
+Heaps of systems, such as FreeRTOS's heap_4, are in [Comparing with your heap](../now.md).
 `heapfit allocators NAME` prints the algorithm, layout and costs of each. In a plan's `[plan]` they
 are {", ".join(f"`{name}` ({heap})" for name, heap in list_algorithms().items())}."""
 

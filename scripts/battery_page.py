@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/battery.md from what the battery said when ctest ran it last; --check compares.
+"""Prints docs/evidence/battery.md from the last run of the battery by ctest; --check compares.
 
 Each safety level is run as a release is built, on 64 and on 32 bits (`make ctest-release`); the
 page tells where the two differ. `make docs` renews it.
@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LEVELS = (0, 1, 2, 3)
 BUILDS = {"release": "64-bit", "release-m32": "32-bit"}
+PAGE = ROOT / "docs/evidence/battery.md"
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -35,7 +36,7 @@ cell has the worst result of an allocator's plans:
 | `C` `O` | a live block's bytes changed; two live blocks overlap or one lies outside the region |
 | `S` `H` | crash; hang |
 
-Allocators of `core/` must show `.` or `r` from the [safety level](hardening.md) that the last
+Allocators of `core/` must show `.` or `r` from the [safety level](../hardening.md) that the last
 column of this list names; results below that level are printed only. Baselines, the allocators for
 comparison, follow their originals. For them only A to E are required, at every level. They are not
 tried at level 3, which would guard them as well.
@@ -105,9 +106,9 @@ def main() -> None:
     if sys.argv[1:] != ["--check"]:
         print(page, end="")
         return
-    there = (ROOT / "docs/battery.md").read_text()
+    there = PAGE.read_text()
     differing = list(difflib.unified_diff(there.splitlines(), page.splitlines(), lineterm=""))
-    print(*differing, *(["docs/battery.md: run `make docs`"] if differing else []), sep="\n")
+    print(*differing, *(["run `make docs`"] if differing else []), sep="\n")
     sys.exit(bool(differing))
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts the function names and docstrings of the Python packages that cannot be read alone.
+"""Counts the names and docstrings that cannot be read alone, and the long sentences of pages.
 
-    python scripts/check_language.py          the two counts
-    python scripts/check_language.py --list   each name and docstring that counts, with its place
+    python scripts/check_language.py          the counts; 1 if too many sentences are long
+    python scripts/check_language.py --list   each that counts, with its place
 
 A function's name counts if its first word is a participle, a preposition or an adverb: a function
 is a verb. Properties are nouns, and `to_`, `from_`, `as_` and `with_` are how conversions begin.
 A docstring counts if its first sentence has at most two words, begins as an answer to a question
-that is not there ("Whether", "Of", "As asked"), or begins with a pronoun.
+that is not there ("Whether", "Of", "As asked"), or begins with a pronoun. A sentence of README.md,
+docs/ and docs/guides/ is long above 25 words; code counts as one, tables and headings not at all.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -22,6 +24,12 @@ from typing import TypeAlias
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("python/heapfit", "papers/heapfit_papers", "target/harness")
 FEWEST_WORDS = 3  # of a docstring's first sentence
+PAGES = ("README.md", "docs/*.md", "docs/guides/*.md")
+MOST_WORDS = 25  # of a page's sentence
+MOST_LONG = 0.1  # share of sentences above that
+UNREAD = re.compile(
+    r"^```.*?^```$|<!--.*?-->|^(?:#| {4}|\|)[^\n]*|!\[[^]]*\]\([^)]*\)", re.M | re.S
+)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -91,6 +99,25 @@ def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield getattr(node, "lineno", 1), text
 
 
+def is_short(sentence: str) -> bool:
+    """True if a page's sentence has at most 25 words.
+
+    >>> is_short("`a b c` is [one](two.md).")
+    True
+    """
+    return len(re.sub(r"`[^`]*`", "code", sentence).split()) <= MOST_WORDS
+
+
+def page_sentences() -> Iterator[tuple[str, str]]:
+    """The sentences of the users' pages, links as their words, each with its page."""
+    for file in sorted(path for pattern in PAGES for path in ROOT.glob(pattern)):
+        text = UNREAD.sub("", file.read_text(encoding="utf-8"))
+        text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", text)
+        for part in re.split(r"\n\s*\n|\n\s*(?=(?:[-*]|\d+\.) )", text):
+            sentences = re.split(r"(?<=[.?!])[)*\"]*\s+(?=[^a-z])|:\s*$", " ".join(part.split()))
+            yield from ((str(file.relative_to(ROOT)), one) for one in sentences if one)
+
+
 def count(name: str, found: Iterator[tuple[str, str]], is_good: Callable[[str], bool]) -> list[str]:
     """Prints how many texts count; returns their places."""
     texts = list(found)
@@ -114,8 +141,11 @@ def main() -> None:
     is_listing = parser.parse_args().list
     wrong = count("function names that are no verbs", texts_of(function_names), is_verb)
     wrong += count("docstrings that are fragments", texts_of(docstrings), can_be_read_alone)
+    sentences = list(page_sentences())
+    long = count("sentences above 25 words", iter(sentences), is_short)
     if is_listing:
-        print("\n".join(wrong))
+        print("\n".join(wrong + long))
+    sys.exit(len(long) > MOST_LONG * len(sentences))
 
 
 if __name__ == "__main__":

@@ -21,13 +21,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from harness.board import BOARDS
 from harness.calls import Calls
-from harness.code_size import measure_shipped_size
+from harness.code_size import measure_shipped_sizes
 from harness.codes import COUNTED_BUILD, SHIPPED_BUILD, plan_of_code
 from harness.image import link_shipped_image, replay_design, replay_image
 from harness.instruction_fit import Tally, fit_model
@@ -212,15 +213,16 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
             except HeapfitError as error:
                 print(f"left out: {error}", file=sys.stderr)
     return {
-        code: MeasuredCode(linked_bytes(code), fit_model(counted))
+        code: MeasuredCode(model=fit_model(counted), **linked_bytes(code))
         for code, counted in tallies.items()
         if len({tally.trace for tally in counted}) > 1
     }
 
 
-def linked_bytes(code: str) -> int | None:
-    """Of all functions of the generated header; None if no folder is generated for such a plan."""
-    return measure_shipped_size(plan_of_code(code))
+def linked_bytes(code: str) -> dict[str, Any]:
+    """The fields `size` and `adds` of a measured code."""
+    adds = measure_shipped_sizes(plan_of_code(code))
+    return {"size": adds.pop("bytes", None), "adds": adds}
 
 
 def main() -> None:
@@ -237,7 +239,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         workbench = Workbench(Path(scratch))
         if wish.sizes:
-            codes = {c: replace(m, size=linked_bytes(c)) for c, m in codes.items()}
+            codes = {c: replace(m, **linked_bytes(c)) for c, m in codes.items()}
         else:
             codes |= measured_again(workbench, wish.only, Path(scratch))
     save_codes(HERE / "python/heapfit/comparison/costs", codes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/mutants.md from the kept results of scripts/mutation.py and scripts/branches.py.
+"""Prints docs/evidence/mutants.md from the results of scripts/mutation.py and scripts/branches.py.
 
 --check compares with the page that is there, and asks that of each population nine in ten of the
 mutants that would be drawn now are among the kept ones, with the tests as they are: exit code 1.
@@ -104,12 +104,12 @@ def main() -> None:
     if sys.argv[1:] != ["--check"]:
         print(page, end="")
         return
-    there = (ROOT / "docs/mutants.md").read_text()
+    there = (ROOT / "docs/evidence/mutants.md").read_text()
     differing = list(difflib.unified_diff(there.splitlines(), page.splitlines(), lineterm=""))
     stale = [line for one in POPULATIONS.values() for line in stale_lines(one)]
     print(*differing, *stale, sep="\n")
     if differing or stale:
-        sys.exit("docs/mutants.md: run `make mutants`")
+        sys.exit("docs/evidence/mutants.md: run `make mutants`")
 
 
 def lines_of_page() -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/proofs.md, with what scripts/prove.py proves; --check compares. A minute or two."""
+"""Prints docs/evidence/proofs.md with what scripts/prove.py proves; --check compares. Minutes."""
 
 import sys
 from pathlib import Path
@@ -121,7 +121,7 @@ Of each such call it is shown that
 Assumed, or left:
 
 - larger regions. Nothing in a call depends on how many chunks lie elsewhere, but their classes'
-  numbers were tried up to these sizes only; on larger heaps there are tests (attacks.md);
+  numbers were tried up to these sizes only; on larger heaps there are tests ([attacks](attacks.md));
 - that a request's size matters only by the chunk that it asks for: by reading `chunk_for`. Sizes
   around 0, 2^31, 2^32 and the largest are tried in fresh heaps;
 - forged headers: at level 1 what looks like a header to the bit is believed;
@@ -173,8 +173,8 @@ def main() -> None:
     )
     if sys.argv[1:] != ["--check"]:
         print(page, end="")
-    elif page != (ROOT / "docs/proofs.md").read_text():
-        sys.exit("docs/proofs.md: run scripts/proofs_page.py >docs/proofs.md")
+    elif page != (ROOT / "docs/evidence/proofs.md").read_text():
+        sys.exit("docs/evidence/proofs.md: run scripts/proofs_page.py >docs/evidence/proofs.md")
 
 
 if __name__ == "__main__":

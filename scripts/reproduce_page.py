@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/reproduce.md: what the four papers publish beside what is found. Takes minutes."""
+"""Prints docs/evidence/reproduce.md: the four papers beside what is found. Takes minutes."""
 
 from heapfit.sweep import Sweep
 from heapfit_papers.pages.markdown import paper_section

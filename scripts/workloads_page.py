@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/workloads.md from the engine's list of workloads: `make docs` puts it in place."""
+"""Prints docs/evidence/workloads.md from the engine's list: `make docs` puts it in place."""
 
 from heapfit import _engine
 

@@ -2,7 +2,7 @@
 /*
  * A camera with a web server, as its heap sees it: packets and scan lines that DMA reads, frames,
  * records of TLS, and small nodes of JSON. It takes them from malloc, tells heapfit's recorder what
- * each needs (the bits of docs/trace-schema.md), and prints the recording.
+ * each needs (the bits of docs/evidence/schemas.md), and prints the recording.
  *
  *     R=../../recorder/target
  *     cc -I$R -DHFIT_RECORD_CALL_SITES=1 -o camera camera.c $R/record.c $R/adapters/one_heap.c

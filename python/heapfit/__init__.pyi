@@ -17,15 +17,18 @@ from heapfit.forecast.kind import RecordingKind as RecordingKind
 from heapfit.front_door import check as check
 from heapfit.front_door import check_memories as check_memories
 from heapfit.front_door import compare as compare
+from heapfit.front_door import find_allocators as find_allocators
 from heapfit.front_door import find_bounds as find_bounds
 from heapfit.front_door import find_kind as find_kind
 from heapfit.front_door import fit as fit
 from heapfit.front_door import forecast_log as forecast_log
 from heapfit.front_door import generate_code as generate_code
 from heapfit.front_door import generate_workload as generate_workload
+from heapfit.front_door import live_bytes as live_bytes
 from heapfit.front_door import open as open
 from heapfit.front_door import place as place
 from heapfit.front_door import profile_trace as profile_trace
+from heapfit.front_door import replay as replay
 from heapfit.front_door import simulate as simulate
 from heapfit.front_door import size_pools as size_pools
 from heapfit.front_door import size_settings as size_settings
@@ -41,7 +44,6 @@ from heapfit.memories.joining import Joining as Joining
 from heapfit.memories.joining import join_programs as join_programs
 from heapfit.memories.placing import Placing as Placing
 from heapfit.memories.placing import PlacingOptions as PlacingOptions
-from heapfit.plan.allocators import find_allocators as find_allocators
 from heapfit.plan.plan import Plan as Plan
 from heapfit.plan.plan import Pool as Pool
 from heapfit.plan.plan_file import PlanFile as PlanFile

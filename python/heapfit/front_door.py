@@ -9,20 +9,25 @@ of it that is done.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
+import pyarrow as pa
+
+from heapfit import _engine
 from heapfit.bounds import trace_bounds
 from heapfit.bounds.trace_bounds import Bounds
 from heapfit.checks.check import Check, CheckOptions, check_recordings
+from heapfit.checks.run import Replays, replay_sizes
 from heapfit.comparison import comparison
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.portfolio import comparison_portfolio
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.fitting.fitted_heap import FittedHeap, fit_heap, sources_of
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast import kind
@@ -35,8 +40,11 @@ from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
+from heapfit.outputs.scratch import scratch_folder
+from heapfit.plan import allocators
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.plan.quantities import require_alignment
+from heapfit.plan.quantities import parse_percent, parse_share, parse_size, require_alignment
+from heapfit.plugin import build, measure, plugins_of
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.fit_page import write_report
 from heapfit.simulation import simulate as simulation
@@ -50,13 +58,21 @@ from heapfit.sizing.pools import PoolOptions, PoolSizing
 from heapfit.sizing.settings import Settings
 from heapfit.sizing.systems import SettingsOptions
 from heapfit.sweep import Sweep
-from heapfit.trace import profile
+from heapfit.trace import profile, series
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 from heapfit.workloads import synthetic
 
 Source: TypeAlias = Trace | Path | str
+Options = TypeVar("Options", FitOptions, PlacingOptions)
+# Choices that may be text, as on the command line.
+_PARSERS: Final[Mapping[str, Callable[[str], object]]] = {
+    "horizon": parse_horizon,
+    "margin": parse_percent,
+    "peak": parse_size,
+    "share": parse_share,
+}
 
 
 def open(
@@ -69,13 +85,29 @@ def open(
     return open_any(Path(source), importing or ImportOptions(), Path(folder), progress)
 
 
+class Allocators(list[_engine.AllocatorInfo]):
+    """Descriptors of allocators, in a list that prints as a line."""
+
+    def __repr__(self) -> str:
+        return f"{len(self)} allocators: {', '.join(one.name for one in self)}"
+
+
+def find_allocators(names: Sequence[str] = ()) -> Allocators:
+    """The allocators of these names, in this order; without names all, core's first.
+
+    >>> find_allocators(["tlsf", "dlmalloc"])
+    2 allocators: tlsf, lea
+    """
+    return Allocators(allocators.find_allocators(names))
+
+
 def generate_workload(
     name: str, path: Path | str, seed: int = 1, progress: Progress = ignore_progress
 ) -> Trace:
     """A synthetic workload, NAME or NAME:PARAMETER=VALUE,..., stored as a trace at `path`.
 
-    docs/workloads.md lists the names and their parameters. The same seed gives the same events on
-    every machine.
+    docs/evidence/workloads.md lists the names and their parameters. The same seed gives the same
+    events on every machine.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -96,6 +128,14 @@ def profile_trace(
     """
     with _open_source(source, importing, progress) as trace:
         return profile.profile_trace(trace, progress)
+
+
+def live_bytes(
+    source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
+) -> pa.Table:
+    """The live bytes after each event of a trace, by event and time, and the blocks of its size."""
+    with _open_source(source, importing, progress) as trace:
+        return series.live_bytes(trace, progress)
 
 
 def find_kind(
@@ -149,15 +189,19 @@ def fit(
     in fit(trace, alignment=8). Nothing is written: `write` of the result does that. HeapfitError if
     nothing is ever allocated, or no plan serves the recordings below 4 GiB.
     """
-    return fit_heap(
-        source, replace(options or FitOptions(), **_read_choices(choices)), progress, write_report
-    )
+    chosen = _with_choices("fit", options or FitOptions(), choices)
+    return fit_heap(source, chosen, progress, write_report)
 
 
-def _read_choices(choices: dict[str, object]) -> dict[str, Any]:
-    """The choices by name; a horizon may be text, as on the command line."""
-    horizon = choices.get("horizon")
-    return choices | {"horizon": parse_horizon(horizon)} if isinstance(horizon, str) else choices
+def _with_choices(function: str, options: Options, choices: dict[str, Any]) -> Options:
+    """The options with these choices, texts as on the command line; TypeError of the function."""
+    for name, value in choices.items():
+        if not hasattr(options, name):
+            known = did_you_mean(name, [*options.__dataclass_fields__])
+            raise TypeError(f"{function}() takes no {name!r} ({known})")
+        if isinstance(value, str) and name in _PARSERS:
+            choices = choices | {name: _PARSERS[name](value)}
+    return replace(options, **choices)
 
 
 def check(
@@ -165,28 +209,54 @@ def check(
     plan: PlanFile | Path | str | None = None,
     options: CheckOptions | None = None,
     progress: Progress = ignore_progress,
+    heap: str | None = None,
 ) -> Check:
     """Replays recordings in the region of a plan: which of them run, and what of them grew.
 
-    Without a plan they are compared with the base that `options` gives.
-    HeapfitError if the plan sets no region or was made for recordings of another kind.
+    `heap` stands for a plan: a heap and its size, "tlsf:40K". Without either the recordings are
+    compared with the base that `options` gives. HeapfitError if the plan sets no region or was made
+    for recordings of another kind.
     """
+    if plan is not None and heap is not None:
+        raise HeapfitError("check: give a plan or a heap, one of the two")
     known = None if plan is None else _plan_file(plan)
-    return check_recordings(sources_of(source), known, options, progress)
+    return check_recordings(
+        sources_of(source), parse_heap_size(heap) if heap else known, options, progress
+    )
+
+
+def replay(
+    source: Source,
+    heap: str,
+    sizes: int | str | Sequence[int | str],
+    importing: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
+) -> Replays:
+    """Replays a trace on a heap, ours or a system's, of one size or of several, as a sweep.
+
+    A size is what the heap's user sets, in bytes or as "40K". A replay ends at the first request
+    that is out of memory, of which the result says where and what was free.
+    """
+    asked = [sizes] if isinstance(sizes, int | str) else sizes
+    with _open_source(source, importing, progress) as trace:
+        return replay_sizes(trace, [parse_heap_size(f"{heap}:{one}") for one in asked], progress)
 
 
 def compare(
     source: Source,
-    plans: Sequence[str | Path | PlanFile] = (),
+    plans: str | Sequence[str | Path | PlanFile] = (),
+    *,
     alignment: int = STANDARD_ALIGNMENT,
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
+    plugins: Sequence[Path | str] = (),
 ) -> Comparison:
     """Plans ranked by R_safe: the smallest region from which every larger one tried is enough.
 
     A plan is an allocator, NAME or NAME:TUNABLE=VALUE,..., or a plan file, loaded or as its path;
     none: all that `fit` tries. An allocator of pools gets pools made from this trace. `row` of the
-    result finds one by its name.
+    result finds one by its name. `plugins` are allocators of your own, sources or folders with the
+    adapter of docs/plugins.md, built for the recording's width; the table has them, too.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -195,6 +265,7 @@ def compare(
     ['tlsf', 'fixed_pool']
     """
     require_alignment(alignment)
+    plans = [plans] if isinstance(plans, str) else plans
     contestants = ComparisonRequest(
         tuple(one for one in plans if isinstance(one, str)),
         tuple(_plan_file(one) for one in plans if not isinstance(one, str)),
@@ -202,7 +273,12 @@ def compare(
     )
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        return comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
+        found = comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
+        others = plugins_of([Path(one) for one in plugins], trace.info.pointer_bits or 64, ())
+        with scratch_folder() as folder:
+            built = [build(one, Path(folder) / str(i)) for i, one in enumerate(others)]
+            rows = tuple(measure(one, trace, alignment, progress) for one in built)
+        return replace(found, plugins=rows)
 
 
 def place(
@@ -218,7 +294,7 @@ def place(
     `choices` are fields of `PlacingOptions` by name, as in needs=("dma=1500",). HeapfitError if
     even what needs a memory does not fit.
     """
-    chosen = replace(options or PlacingOptions(), **_read_choices(choices))
+    chosen = _with_choices("place", options or PlacingOptions(), choices)
     return place_recordings(sources_of(source), memories, chosen, progress)
 
 
@@ -250,7 +326,7 @@ def generate_code(
 
 def size_pools(
     source: Source,
-    admission: float = 0.999,
+    admission: float | str = 0.999,
     options: PoolOptions | None = None,
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
@@ -263,7 +339,7 @@ def size_pools(
     with _open_source(source, importing, progress) as trace:
         if not isinstance(source, Trace):
             require_queue(Path(source), trace, None if importing is None else importing.queue)
-        return pools.size_pools(trace, admission, options, progress)
+        return pools.size_pools(trace, parse_share(str(admission)), options, progress)
 
 
 def size_settings(

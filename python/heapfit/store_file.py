@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import stat
 import sys
 from functools import cache
+from pathlib import Path
 from typing import Any, Self
 
-from pyarrow import fs
+from pyarrow import BufferReader, fs
 
 from heapfit.errors import HeapfitError, first_line
 
@@ -23,6 +25,7 @@ if sys.platform == "win32":
 else:
     from pathlib import PosixPath as _SystemPath
 
+_READ_AT_ONCE = 8 << 20  # bytes
 _SCHEMES = ("s3", "gs", "abfs", "abfss")
 
 
@@ -71,12 +74,20 @@ class StoreFile(_SystemPath):
         return files
 
     def open(self, *_: object, **__: object) -> Any:  # noqa: ANN401
-        """The open file, to read its bytes."""
+        """The open file, to read its bytes; a small one is read at once, by one request."""
         system, place = _system_of(str(self))
         file = system.open_input_file(place)
         if self.size not in (None, file.size()):
             raise HeapfitError(f"{self}: has changed since it was listed (run this again)")
-        return file
+        return file if file.size() > _READ_AT_ONCE else BufferReader(file.read())
+
+    def save(self, copy: Path) -> None:
+        """Writes its bytes to a file of this machine; HeapfitError if they cannot be read."""
+        try:
+            with self.open() as file, copy.open("wb") as copied:
+                shutil.copyfileobj(file, copied)
+        except OSError as error:
+            raise HeapfitError(f"{self}: {first_line(error)}") from error
 
     def stat(self, **_: object) -> os.stat_result:
         """A file's, of which the size alone is known."""

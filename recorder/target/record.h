@@ -42,7 +42,7 @@
 #endif
 
 /* HFIT_RECORD_SERVED(block), if a build defines it, is what the memory offers that a block lies in:
- * the bits of docs/trace-schema.md, such as 8 | 128 for external RAM; 0 = unknown. It is asked
+ * the bits of docs/evidence/schemas.md, such as 8 | 128 for external RAM; 0 = unknown. It is asked
  * under the lock and may look at the address alone. A block of the same memory as the one before in
  * its frame takes no byte of the log, others take 3. */
 
@@ -105,7 +105,7 @@ typedef struct hfit_recorder {
     }
 
 /* What the next request needs of its memory, told under the lock that its record is made under: the
- * bits of docs/trace-schema.md, such as 2 for DMA. */
+ * bits of docs/evidence/schemas.md, such as 2 for DMA. */
 void hfit_record_needs(hfit_recorder *recorder, uint8_t needs);
 
 /* The place that the next request comes from, told as `needs` are: a return address, of which the

@@ -2,8 +2,8 @@
 """The repository's own pages as pages of the site, in the same folders, and the first page.
 
 docs/README.md lists the pages by section. On the site what it has before them is the first page,
-its sections are a page of their own and the table of contents: a page that it does not list, and no
-listed page's list, is a warning.
+its sections are a page of their own and the table of contents. docs/evidence/README.md lists the
+pages of its folder. A page that neither lists, and no listed page's list, is a warning.
 """
 
 import os
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 INDEX = "index.md"
 ALL = "all-pages.md"  # the list of all pages
 CONTENTS = "docs/README.md"
+EVIDENCE = "docs/evidence/README.md"
 # Beside docs/: what pages lead to.
 OTHERS = ("*.md", "examples/*/README.md", "recorder/**/*.md", "target/README.md")
 REFERENCE = "Reference"  # the section that the pages made from code are listed in
@@ -38,11 +39,13 @@ def page_names() -> list[str]:
 def copied_pages() -> dict[str, str]:
     """The text of each page but the first, with links that lead to pages of the site."""
     names = page_names()
-    return {
+    copied = {
         name: with_links(name, (ROOT / name).read_text(encoding="utf-8"), names)
         for name in names
         if name != CONTENTS
     }
+    copied[EVIDENCE] += "\n" + _tree("", _listed(copied[EVIDENCE], names, EVIDENCE))
+    return copied
 
 
 def with_links(name: str, text: str, names: Sequence[str]) -> str:
@@ -71,7 +74,7 @@ def first_pages(copied: Mapping[str, str], made: Sequence[str]) -> dict[str, str
     page = with_links(CONTENTS, text, list(copied))
     before, mark, lists = page.partition("## Start\n")
     trees = [
-        _tree(title, _listed(body, copied) + (list(made) if title == REFERENCE else []))
+        _tree(title, _listed(body, list(copied)) + (list(made) if title == REFERENCE else []))
         for title, body in _SECTION.findall(page)
     ]
     more = f"[All pages]({ALL}) · {{ref}}`search <search>`\n"
@@ -79,10 +82,11 @@ def first_pages(copied: Mapping[str, str], made: Sequence[str]) -> dict[str, str
     return {INDEX: first, ALL: f"# All pages\n\n{mark}{lists}"}
 
 
-def _listed(section: str, copied: Mapping[str, str]) -> list[str]:
-    """The pages that a section's items begin with, in their order."""
+def _listed(section: str, names: Sequence[str], page: str = INDEX) -> list[str]:
+    """The pages that the items of a page's section begin with, in their order."""
     first = re.findall(r"^ *(?:- |\d+\. |\| )\[[^\]]*\]\(([^)#]+)\)", section, re.MULTILINE)
-    return [name for name in dict.fromkeys(first) if name in copied]
+    folder = PurePosixPath(page).parent
+    return [one for one in dict.fromkeys(first) if os.path.normpath(folder / one) in names]
 
 
 def _tree(title: str, names: Sequence[str]) -> str:

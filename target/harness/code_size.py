@@ -18,9 +18,10 @@ from harness.board import Board
 from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit import _engine
-from heapfit.generate.code_size import measure_image
+from heapfit.comparison.costs.code_table import FURTHER
+from heapfit.generate.code_size import weigh
 from heapfit.generate.core_files import collect_core_files
-from heapfit.generate.linked_folder import CORTEX_M4
+from heapfit.generate.linked_folder import CORTEX_M4, functions_of, least_of
 from heapfit.generate.texts import allocators_of, header_name, heap_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
@@ -57,13 +58,15 @@ def code_size(
     return weigh_code(workbench, board, [*core, memory], named or _functions(plan.allocator))
 
 
-def measure_shipped_size(plan: Plan) -> int | None:
-    """Bytes of code that the README of the plan's folder states, with counts, for a Cortex-M4.
+def measure_shipped_sizes(plan: Plan) -> dict[str, int]:
+    """Bytes of code of the plan's folder, with counts, for a Cortex-M4.
 
-    None if `generate` writes no folder for such a plan, since its blocks lie in pieces.
+    By "bytes" what the README states, of init, malloc and free, and what each function of FURTHER
+    adds alone. Empty if `generate` writes no folder for such a plan, since its blocks lie in
+    pieces.
     """
     if splits_blocks(plan):
-        return None
+        return {}
     design = replay_design(plan, plan.engine().smallest_region, counts=True)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
         folder, image = Path(scratch) / "heap", Path(scratch) / "image.elf"
@@ -74,10 +77,16 @@ def measure_shipped_size(plan: Plan) -> int | None:
         ).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        CORTEX_M4.link(folder, folder / header_name(design), image)
-        size = measure_image(CORTEX_M4, folder, image)
-    assert size is not None
-    return size.code
+        compiled = CORTEX_M4.compile(folder, image)
+        functions = functions_of(folder / header_name(design))
+
+        def linked(ends: tuple[str, ...]) -> int:
+            kept = [*least_of(functions), *(one for one in functions if one.endswith(ends))]
+            CORTEX_M4.link(compiled, kept, image)
+            return weigh(CORTEX_M4, image)
+
+        least = linked(())
+        return {"bytes": least} | {name: linked(ends) - least for name, ends in FURTHER.items()}
 
 
 def weigh_code(

@@ -36,7 +36,7 @@ typedef struct trace_event {
     uint32_t size; /* bytes asked for; what 32 bits do not hold is 2^32 - 1 */
 } trace_event;
 
-/* The numbers of docs/trace-schema.md. */
+/* The numbers of docs/evidence/schemas.md. */
 typedef enum trace_operation {
     TRACE_ALLOC,
     TRACE_ZEROED,

@@ -4,7 +4,7 @@
  * to another state, until no new one is met. In every state the address of every word that is not
  * live is freed: all must be told as misuse and change nothing.
  *
- *   explorer [full [NAME [BYTES]]]    small regions, or those of docs/decisions/0018, or of BYTES
+ *   explorer [full [NAME [BYTES]]]    small regions, or those of decision 18, or of BYTES
  *
  * A state is the region's bytes and which words are live blocks; of those met before a hash of 64
  * bits is kept. Blocks are written in full with 0xa5, or left as they were handed out.

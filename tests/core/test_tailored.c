@@ -210,7 +210,7 @@ TEST(an_aligned_block_may_take_the_regions_last_byte) {
     CHECK(hfit_tailored_footprint(heap, plan) == 4096);
 }
 
-/* ---- The bound of docs/decisions/0012-a-heap-without-headers.md. ---- */
+/* ---- The bound of decision 12. ---- */
 
 typedef struct bound {
     uint32_t alloc;

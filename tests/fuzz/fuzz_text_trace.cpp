@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes, in chunks of any size, give the text, .rep, CSV, minimalloc and log readers a trace
-// that keeps the rules of docs/trace-schema.md or an Error of one line. The first byte of an input
-// sets the chunk size, the second whether events of unknown objects are dropped and, from its
+// that keeps the rules of docs/evidence/schemas.md or an Error of one line. The first byte of an
+// input sets the chunk size, the second whether events of unknown objects are dropped and, from its
 // second bit on, which reader gets it: 0 all, as the corpus has it. What is made from the corpus
 // goes to one alone, since five of six refuse it in their first line.
 #include <algorithm>

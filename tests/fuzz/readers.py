@@ -27,6 +27,7 @@ from edits import mutated
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.images.snapshot import read_image
 from heapfit.importers import ImportOptions, read_columns
 from heapfit.importers.formats import format_of
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
@@ -74,6 +75,12 @@ def _read_parquet(path: Path) -> None:
     counted = sum(len(batch["op"]) for batch in trace.batches(["op", "object", "size", "time"]))
     assert counted == trace.info.events, "rows are not those that were told"
     assert len(trace.events()) == counted, "events are not the rows"
+
+
+def _read_image(path: Path) -> None:
+    """A core dump that has its program's symbols, too."""
+    for heap in read_image(path, path).heaps:
+        assert sum(one.span for one in heap.blocks) == heap.end - heap.start, "bytes are missing"
 
 
 def _read_file(path: Path) -> None:
@@ -137,6 +144,7 @@ READERS = {
     "plan": Reader(_read_plan, _TOML_WORDS, 4096),
     "scenario": Reader(_read_scenario, _TOML_WORDS, 4096),
     "parquet": Reader(_read_parquet, _BINARY_WORDS, 16384),
+    "image": Reader(_read_image, _BINARY_WORDS, 16384),
     "program": Reader(_read_program, _BINARY_WORDS, 32768),
 }
 

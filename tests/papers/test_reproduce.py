@@ -2,8 +2,8 @@
 """Every row of the four papers, measured in its small form: what matches, and what does not.
 
 A figure that is not listed here agrees. One that does not says why in its finding. The full form,
-which docs/reproduce.md shows, has other seeds and longer walks, and of rows 003-14 and 003-16 some
-other verdicts: how long the paper's were is not told.
+which docs/evidence/reproduce.md shows, has other seeds and longer walks, and of rows 003-14 and
+003-16 some other verdicts: how long the paper's were is not told.
 """
 
 import json

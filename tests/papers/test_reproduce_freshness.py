@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/reproduce.md is what the code says: all that is published, and what cheap rows find.
+"""docs/evidence/reproduce.md is what the code says: all published, and what cheap rows find.
 
 The rows left out here take minutes; HEAPFIT_ALL_ROWS=1 measures them too (`make test-long`). CPU
 times differ from run to run and are not compared, nor are bytes of code, which a compiler decides.
@@ -20,8 +20,8 @@ from heapfit_papers.reproduce.published import load_published
 from heapfit_papers.reproduce.rows import reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / "docs/reproduce.md").read_text(encoding="utf-8")
-SIMULATION = (ROOT / "docs/simulation.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/evidence/reproduce.md").read_text(encoding="utf-8")
+SIMULATION = (ROOT / "docs/evidence/simulation.md").read_text(encoding="utf-8")
 SLOW = {
     "000-12",
     *("001-1", "001-2", "001-10", "001-11", "001-12"),

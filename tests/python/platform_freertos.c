@@ -110,22 +110,26 @@ static void check_frees(void) {
     CHECK(app_heap_check());
 }
 
-static void check_a_reset(void) {
+static void check_a_reset(size_t empty) {
     HeapStats_t stats;
     CHECK(pvPortMalloc(40) != NULL);
     vPortHeapResetState();
     CHECK(xPortGetFreeHeapSize() == 0);
-    CHECK(pvPortMalloc(40) != NULL);
+    void *block = pvPortMalloc(40);
+    CHECK(block != NULL && xPortGetFreeHeapSize() < empty); /* first asked while a block is live */
     vPortGetHeapStats(&stats);
     CHECK(stats.xNumberOfSuccessfulAllocations == 1);
+    vPortFree(block);
+    CHECK(xPortGetFreeHeapSize() == empty);
 }
 
 int main(void) {
     check_the_first_request_makes_the_heap();
+    const size_t empty = xPortGetFreeHeapSize();
     check_requests();
     check_refusals();
     check_frees();
-    check_a_reset();
+    check_a_reset(empty);
     CHECK(suspended == 0 && suspensions > 2 * BLOCKS && traced > BLOCKS * 24);
     return 0;
 }

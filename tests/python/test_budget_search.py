@@ -173,7 +173,7 @@ def test_a_seed_gives_the_same_plan_again(loaded: LoadedTrace, exact: Plan) -> N
 def test_what_is_spent_on_measuring_a_region_is_work_too(loaded: LoadedTrace, exact: Plan) -> None:
     told: list[float] = []
     assert search_plans(loaded, [exact], EVENTS, progress=lambda _, share: told.append(share))
-    scan = 140 * len(loaded.events) / EVENTS  # docs/decisions/0005
+    scan = 140 * len(loaded.events) / EVENTS  # decision 5
     assert np.diff(told[:-1]).max() == pytest.approx(scan, rel=0.2)
 
 

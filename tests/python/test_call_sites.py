@@ -28,7 +28,7 @@ from heapfit.importers.source_lines import SourcePlace, mapping_of, places_in, s
 from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
-from heapfit.trace.chains import callers_of, chain_metadata, parse_chains, tags_of
+from heapfit.trace.chains import caller_metadata, callers_of, parse_chains, tags_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
@@ -482,8 +482,17 @@ def test_damaged_chains_are_refused(by_direct_caller, damaged):
 
 def test_chains_are_read_as_they_were_stored():
     chains = {1: (2, 3), 0xFFFFFFFF: (4,)}
-    assert parse_chains(chain_metadata(chains)) == chains
+    assert parse_chains(caller_metadata(chains)) == chains
     assert parse_chains(None) == {}
+
+
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"1": 5}', b'{"0": "f"}'])
+def test_damaged_names_are_refused(by_direct_caller, damaged):
+    table = pq.read_table(by_direct_caller.path)
+    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata | {b"heapfit names": damaged}
+    pq.write_table(table.replace_schema_metadata(stored), by_direct_caller.path)
+    with pytest.raises(HeapfitError, match=r"t\.parquet: its names of callers are damaged"):
+        Trace.open(by_direct_caller.path)
 
 
 def test_the_environment_asks_for_chains_only_where_they_are_wanted(tmp_path):

@@ -16,7 +16,7 @@ from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.fitting.verify.survival import ResizableHeap, compare_survival
 from heapfit.importers import import_file
 from heapfit.importers.target_log import TargetRecording
-from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, save_plan
+from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, load_plan, save_plan
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -30,6 +30,7 @@ class Run:
 
     size: int = SERVED
     status: int | None = 0  # None: it had to be ended
+    turns: int = 0  # at which a small block more is asked for and freed
 
 
 @dataclass(frozen=True)
@@ -48,18 +49,24 @@ class Board:
     def record(self, _number: int, output: Path) -> TargetRecording:
         run = self.recorded[self.taken[0] % len(self.recorded)]
         self.taken[0] += 1
-        trace, log = recording(output, run.size)
+        trace, log = recording(output, run.size, run.turns)
         return TargetRecording(trace, "ended", log, run.status)
+
+    def measure_flash(self, _number: int) -> int:
+        return 4_000 + len(self.build)
 
     def run(self, _number: int) -> tuple[str, int]:
         self.taken[1] += 1
         return "ended", int(not self.unrecorded[self.taken[1] - 1])
 
 
-def recording(path: Path, size: int) -> tuple[Trace, Path]:
+def recording(path: Path, size: int, turns: int = 0) -> tuple[Trace, Path]:
     """One that asks for a block, and its log."""
     recorder, log = Recorder(), path.with_suffix(".frames")
     recorder.alloc(BASE + 8, size)
+    for _ in range(turns):
+        recorder.alloc(BASE + 16 + size // 8 * 8, 40)
+        recorder.free(BASE + 16 + size // 8 * 8)
     log.write_bytes(recorder.log())
     return import_file(log, path), log
 
@@ -135,6 +142,7 @@ def test_of_equal_runs_the_first_is_compared_and_few_carry_no_answer(tmp_path):
     assert [pair.name for pair in done.pairs.today.pairs] == ["run 1", "run 2", "run 5"]
     assert len(done.pairs.today.pairs) < done.pairs.today.wanted
     assert done.pairs.survival is None
+    assert done.pairs.flash == (4_005, 4_000)  # "again" is the incumbent's build
 
 
 def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):
@@ -145,14 +153,33 @@ def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):
     assert refitted == []
 
 
+@pytest.mark.parametrize(
+    ("turns", "passes", "looks", "is_less"),
+    [
+        (200, [True] * 4, 1, True),
+        (200, [False, True, True, True, *[True] * 4], 2, False),  # then in the plan's own
+        (0, [True] * 4, 1, False),  # too short to set a size by
+    ],
+)
+def test_last_runs_have_the_size_that_the_recordings_tell(tmp_path, turns, passes, looks, is_less):
+    board = Board([Run(size, 0, turns) for size in (8000, 8040, 8080, 8120)], passes)
+    done = verify(tmp_path, board, times=4)
+    assert (done.is_settled, done.looks) == (True, looks)
+    assert (done.told.region < PLAN.region, done.plan.parent == tmp_path / "out") == (is_less,) * 2
+    if is_less:  # the largest run needs 8,120 + 8 B of header, another block and heap_4's end
+        assert 8_184 <= done.told.region <= 1.25 * 8_184
+        assert load_plan(done.plan) == done.told
+
+
 def test_equal_runs_and_earlier_looks_raise_the_bound():
     def most_refused(distinct, looks, refused=()):
         rounds = (SimpleNamespace(distinct=distinct),)
-        return loop.Verification(rounds, refused, 30, looks, None).most_refused
+        return loop.Verification(rounds, refused, 30, looks, None, PLAN).most_refused
 
     assert most_refused(30, 1) == pytest.approx(1 - 0.025 ** (1 / 30))
     assert most_refused(2, 1) == pytest.approx(1 - 0.025 ** (1 / 2))  # 29 of 30 are equal
-    assert most_refused(30, 4) == most_refused(30, 5) == pytest.approx(1 - 0.003125 ** (1 / 30))
+    last = pytest.approx(1 - (0.05 / 2**9) ** (1 / 30))
+    assert most_refused(30, 9) == most_refused(30, 10) == last
     assert most_refused(30, 1) < most_refused(30, 2) < most_refused(30, 2, (7,))
     assert most_refused(2, 1, (7, 8, 9)) == most_refused(0, 1) == 1.0
     assert most_refused(30, 1, None) is None

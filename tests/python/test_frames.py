@@ -26,6 +26,8 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_file
+from heapfit.importers.boots import cut_boots
+from heapfit.importers.formats import find_format
 
 MISSING = (
     ": double HFIT_RECORD_RING_SIZE, unless the line lost frames. A block whose free is missing "
@@ -279,6 +281,27 @@ def test_a_trace_ends_where_another_recording_begins(again):
     reader, found, _ = read_frames(recorder.log() + again + recorder.log())
     assert found == rows
     assert reader.notes == ["The device began another recording: what follows is left out."]
+
+
+@pytest.mark.parametrize("begins", [0, 1])
+def test_each_event_of_five_boots_is_read_or_counted(tmp_path, begins):
+    """Also where the log begins behind the first one's header, which alone tells its boot."""
+    logs, events = [], []
+    for count in (90, 300, 2000, 40, 120):
+        recorder, _ = sound(count)
+        logs.append(recorder.log())
+        events.append(recorder.events)
+    logs[0] = logs[0][begins * len(header()) :]
+    log = tmp_path / "boots.frames"
+    log.write_bytes(b"boot\n".join(logs))
+    notes = import_file(log, tmp_path / "boots.parquet").info.notes
+    assert notes[0] == (
+        f"The log has 5 boots: this is number 3, the longest; {sum(events) - max(events):,} events "
+        "of others are left out (heapfit fit reads all)."
+    )
+    boots = cut_boots(log, find_format(log), tmp_path)
+    traces = [import_file(one, tmp_path / f"{i}.parquet") for i, one in enumerate(boots)]
+    assert [one.info.events for one in traces] == events
 
 
 def test_frames_told_twice_count_once():

@@ -11,6 +11,8 @@ import sys
 from html import escape
 from pathlib import Path
 
+import duckdb
+import polars
 import pyarrow as pa
 import pytest
 
@@ -109,8 +111,10 @@ def test_a_saving_is_that_of_the_margin_that_was_asked_for(walk, fitted):
 
 
 def test_a_choice_that_there_is_not_is_refused(walk):
-    with pytest.raises(TypeError, match="aligment"):
+    with pytest.raises(TypeError, match=r"^fit\(\) takes no 'aligment' .did you mean 'alignment'"):
         heapfit.fit(walk, aligment=8)
+    with pytest.raises(TypeError, match=r"^place\(\) takes no 'nedds'"):
+        heapfit.place(walk, ["a=64K"], nedds=())
 
 
 def test_a_result_prints_in_a_line_and_is_a_table(walk):
@@ -125,6 +129,7 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk):
         heapfit.size_settings("freertos", walk),
         heapfit.size_traffic(traffic, heapfit.Aim(admission=0.9999999)),
         heapfit.simulate(traffic, is_exact=True),
+        heapfit.replay(walk, "tlsf", "8M"),
     ]
     for result in results:
         line, table = repr(result), result.to_arrow()
@@ -133,6 +138,55 @@ def test_a_result_prints_in_a_line_and_is_a_table(walk):
         assert line == str(result)
         assert table.num_rows == len(result.to_pandas()) > 0
         assert result._repr_html_().startswith(f"<p>{escape(line)}</p><table>")
+
+
+def test_records_print_their_plain_values_in_a_line(walk):
+    plan = heapfit.load_plan(PLAN)
+    for one in (plan, heapfit.find_kind(walk), heapfit.compare(walk, "tlsf").rows[0]):
+        assert repr(one).startswith(f"{type(one).__name__}(")
+        assert len(repr(one)) <= 120
+    assert repr(plan).startswith("PlanFile(name=tailored, region=46376, ")
+    assert repr(heapfit.find_allocators(["tlsf", "dlmalloc"])) == "2 allocators: tlsf, lea"
+
+
+def test_polars_and_duckdb_read_names_from_the_result_itself(walk):
+    assert set(polars.DataFrame(walk)["op"].cast(str)) == {"alloc", "free"}
+    assert duckdb.sql("select distinct op from walk order by op").fetchall() == [
+        ("alloc",),
+        ("free",),
+    ]
+
+
+def test_live_bytes_have_a_row_for_each_event_and_the_peak(walk):
+    table = heapfit.live_bytes(walk)
+    assert table["event"].to_pylist() == list(range(500))
+    assert max(table["live_bytes"].to_pylist()) == heapfit.profile_trace(walk).u_max
+
+
+def test_a_sweep_agrees_with_the_search_of_the_region(walk):
+    safe = heapfit.compare(walk, "tlsf").row("tlsf").r_safe
+    swept = heapfit.replay(walk, "tlsf", [safe - 4096, safe, f"{safe + 65536}"])
+    assert swept.to_arrow()["is_served"].to_pylist()[1:] == [True, True]
+    assert str(swept).startswith("replays on tlsf: ")
+    small = heapfit.replay(walk, "heap_4", "64K")
+    (row,) = small.to_arrow().to_pylist()
+    assert not row["is_served"] and row["size"] > row["largest_hole"]
+    assert heapfit.check(walk, heap="heap_4:64K").recordings[0].run.refusal.event == row["event"]
+
+
+def test_what_the_shell_takes_as_text_is_text_here_too(walk):
+    assert heapfit.fit(walk, peak="8M", margin="5%", effort="quick").plan.peak == 8 << 20
+    assert heapfit.size_pools(walk, "99%").admission == 0.99
+
+
+def test_a_plug_in_is_a_row_of_the_table(walk):
+    compared = heapfit.compare(walk, "tlsf", plugins=[ROOT / "examples/plugins/bump.c"])
+    rows = compared.to_arrow().to_pylist()
+    assert [(row["name"], row["allocator"], row["faults"]) for row in rows] == [
+        ("tlsf", "tlsf", None),
+        ("bump", "plug-in", ""),
+    ]
+    assert rows[1]["r_safe"] == compared.plugins[0].r_safe > rows[0]["r_safe"]
 
 
 def test_a_notebook_takes_no_name_for_html():
@@ -260,7 +314,9 @@ def test_a_wrong_column_is_named(tmp_path, columns, said):
         (lambda made: heapfit.compare(made, ["tlsf"], alignment=7), "alignment=7: "),
         (lambda _: heapfit.fit([]), "no recording is given"),
         (lambda _: heapfit.fit(42), "42 is no recording"),
-        (lambda made: heapfit.fit(made, peak="64K"), r"peak='64K': give a number .65536."),
+        (lambda made: heapfit.fit(made, peak="64Q"), "64Q is not a size in bytes"),
+        (lambda made: heapfit.check(made, PLAN, heap="tlsf:8K"), "check: give a plan or a heap"),
+        (lambda made: heapfit.replay(made, "tlsf", "8Q"), "8Q is not a size in bytes"),
         (lambda made: heapfit.fit(made, horizon="30q"), "horizon 30q: is no length of time"),
         (lambda made: heapfit.fit(made, margin=-1), "margin=-1: must be at least 0"),
         (lambda made: heapfit.fit(made, effort="quik"), "effort='quik': .*did you mean 'quick'"),

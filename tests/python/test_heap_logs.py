@@ -616,12 +616,19 @@ CALLERS = {
 }
 
 
+def show_sites(folder, text, *options):
+    """What `sites` says of a log, and of the trace that was made of it."""
+    log, stored = folder / "device.log", folder / "stored.parquet"
+    log.write_text(text)
+    import_file(log, stored)
+    return [call_heapfit("sites", str(one), *options).stdout for one in (log, stored)]
+
+
 @pytest.mark.parametrize("form", CALLERS)
 def test_callers_that_a_log_prints_are_kept(tmp_path, form):
     text, expected = CALLERS[form]
-    (tmp_path / "device.log").write_text(text)
-    shown = call_heapfit("sites", str(tmp_path / "device.log")).stdout
-    assert [one for one in expected if one in shown] == expected
+    for shown in show_sites(tmp_path, text):
+        assert [one for one in expected if one in shown] == expected
 
 
 @pytest.mark.parametrize(
@@ -634,9 +641,8 @@ def test_callers_that_a_log_prints_are_kept(tmp_path, form):
     ],
 )
 def test_tasks_and_memories_that_a_log_prints_are_kept(tmp_path, form, view, names):
-    (tmp_path / "device.log").write_text(LOGS[form][0])
-    shown = call_heapfit("sites", str(tmp_path / "device.log"), "--view", view).stdout
-    assert [one for one in names if one in shown] == names
+    for shown in show_sites(tmp_path, LOGS[form][0], "--view", view):
+        assert [one for one in names if one in shown] == names
 
 
 def test_a_list_gives_no_size_and_tells_what_it_lacks(tmp_path):

@@ -254,6 +254,28 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
     )
 
 
+@pytest.mark.parametrize(
+    ("parts", "lasting"),
+    [  # those with the higher peaks count by their sums, and the most that any needs
+        ((), 0.1),
+        ([(90, 900, 850), (90, 800, 790), (80, 700, 0), (80, 700, 0)], 1 - 1640 / 1700),
+        ([(100, 950, 900), (90, 700, 890)], 1 - 900 / 950),
+        ([(100, 800, 700), (90, 900, 891)], 0.01),
+        ([(100, 900, 500), (100, 800, None)], 0.1),  # a part without a region tells nothing
+    ],
+)
+def test_a_saving_lasts_if_parts_of_the_recording_show_it(parts, lasting):
+    found = replace(
+        today((1000, 900)), parts=tuple(Pair("part", peak, *both) for peak, *both in parts)
+    )
+    assert found.lasting == pytest.approx(lasting)
+    assert found.is_kept == (lasting < 0.02)
+    told = f"; longer runs are to save {100 * lasting:.1f} %" if parts else ""
+    assert found.sentence().endswith(f"10.0 % less than 1,000 B{told}.") or found.is_kept
+    falling = replace(found, parts=(Pair("part", 100, 900, 990),))
+    assert falling.describe_lasting() == "; longer runs are to lose 10.0 %"
+
+
 def test_a_saving_counts_only_if_it_is_there_with_margins_and_without():
     assert not today((10_000, 9_700), margins=(2, 2)).is_kept
     by_margin = today((10_000, 9_900), margins=(5, 2))  # 10,504 B against 10,104 B

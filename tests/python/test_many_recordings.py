@@ -5,6 +5,8 @@ import json
 import logging
 import os
 import signal
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import boto3
@@ -16,7 +18,10 @@ from heapfit.checks.check import check_recordings
 from heapfit.checks.shards import merge, shard_of
 from heapfit.cli.printing.console import print_json
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
+from heapfit.fitting.fit import fit
+from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import list_recordings
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.check import check_parts
@@ -244,23 +249,85 @@ def test_many_in_one_call_in_parts_and_by_workers_of_which_one_dies_are_equal(
     assert whole.events_replayed <= 100 * COUNT
 
     # The client has no way to the store, the workers have.
-    workers = {name: os.environ[name] for name in ENVIRONMENT}
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     there_alone = [StoreFile(f"s3:/workers/{path.name}") for path in fleet]
     for one, listed in zip(there_alone, fleet, strict=True):
         one.size = listed.size
+    workers = {name: os.environ[name] for name in ENVIRONMENT}
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with two_workers(workers, "check") as (there, kill_one):
+        by_workers = check_recordings(there_alone, plan, progress=kill_one, sweep=there)
+    assert told(by_workers) == told(whole)
+
+
+@contextmanager
+def two_workers(environment, step):
+    """A sweep on a cluster of two, and the progress callback that kills one in this step."""
     with (
         LocalCluster(
-            n_workers=2, env=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2, env=environment, threads_per_worker=1, dashboard_address=None,
+            memory_limit=0,
         ) as cluster,
         Sweep(cluster=cluster.scheduler_address) as there,
-    ):
+    ):  # fmt: skip
         victims = [worker.pid for worker in cluster.workers.values()][:1]
 
-        def kill_one(_step: str, share: float) -> None:
-            if share > 0.1 and victims:
+        def kill_one(now: str, share: float) -> None:
+            if now == step and share > 0.1 and victims:
                 os.kill(victims.pop(), signal.SIGKILL)
 
-        by_workers = check_recordings(there_alone, plan, progress=kill_one, sweep=there)
-    assert victims == []
-    assert told(by_workers) == told(whole)
+        yield there, kill_one
+        assert victims == []
+
+
+# ---- a fit of more than are searched
+
+
+OF_FEW = FitOptions(effort=Effort.QUICK, most_recordings=6, allocators=("tlsf", "best_fit"))
+
+
+def fit_all(sources, folder, options=OF_FEW, **how):
+    """What a fit says of all recordings, and of those that it searched."""
+    found = fit(sources, folder, options, **how)
+    return found, (found.answer.size, found.plan_file, [run.name for run in found.runs],
+                   found.holdout, found.warnings, found.answer.known.load.peaks)  # fmt: skip
+
+
+def test_a_fit_of_many_is_the_same_here_and_by_workers_of_which_one_dies(fleet, tmp_path):
+    with Sweep(workers=1) as here:
+        found, said = fit_all(fleet, tmp_path / "here", sweep=here)
+    assert (found.holdout.seen, found.holdout.seen_refused) == (COUNT, 0)
+    assert len(found.runs) < COUNT // 2
+    assert found.answer.known.load.runs == COUNT
+    assert f"of {COUNT:,} recordings were searched" in found.warnings[0]
+    assert found.work.events <= 20 * sum(100 for _ in fleet)
+    with two_workers({}, "replay others") as (there, kill_one):
+        assert fit_all(fleet, tmp_path / "there", sweep=there, progress=kill_one)[1] == said
+    checked = check_recordings(fleet, load_plan(found.paths.plan))
+    assert checked.holds
+
+
+@pytest.mark.parametrize("change", ["another", "another in the store", "gone from the store"])
+def test_a_recording_that_a_fit_finds_changed_is_named(store, tmp_path, change):
+    (tmp_path / "changing").mkdir()
+    is_here = change == "another"
+
+    def put(key: str, name: str) -> None:
+        body = (TRACES / f"{name}.parquet").read_bytes()
+        (tmp_path / "changing" / f"{key}.parquet").write_bytes(body)
+        store.put_object(Bucket="devices", Key=f"changing/{key}.parquet", Body=body)
+
+    def change_them(step: str, _: float) -> None:
+        for key in "abc" if step == "replay others" else "":
+            if change.startswith("another"):
+                put(key, "leak")
+            else:
+                store.delete_object(Bucket="devices", Key=f"changing/{key}.parquet")
+
+    for key, name in zip("abc", ("base", "clean", "keep"), strict=True):
+        put(key, name)
+    listed = list_recordings([tmp_path / "changing" if is_here else "s3://devices/changing"])
+    with pytest.raises(HeapfitError, match=r"changing/.\.parquet: ") as told:
+        fit_all(listed, tmp_path / "out", replace(OF_FEW, most_recordings=2), progress=change_them)
+    assert ("changed since it was read first" in str(told.value)) == is_here
+    assert ("changed since it was listed" in str(told.value)) == (change == "another in the store")
+    assert not (tmp_path / "out").exists()

@@ -12,9 +12,9 @@ import pytest
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.simulation.arrivals import Periodic, Poisson
+from heapfit.simulation.arrivals import periodic, poisson
 from heapfit.simulation.closed_form import exact_metrics, unit_classes
-from heapfit.simulation.holding import ExponentialHolding, FifoService, UniformHolding
+from heapfit.simulation.holding import exponential, fifo, uniform
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import (
@@ -112,7 +112,7 @@ def test_bad_traffic_is_refused_with_its_value():
 
 # ---- where closed forms apply
 
-TRAFFIC = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
+TRAFFIC = Traffic(poisson(0.1), UniformSize(80, 2000), exponential(1.0))
 
 
 def scheme(allocator: str, **tunables: int) -> Scheme:
@@ -187,7 +187,7 @@ def test_chained_partitions_are_refused_by_kaufman_and_roberts():
 
 
 def test_holding_times_of_the_same_mean_give_the_same():
-    other = replace(TRAFFIC, holding=UniformHolding(0.5, 1.5))
+    other = replace(TRAFFIC, holding=uniform(0.5, 1.5))
     assert exact_metrics(other, CHAINED) == exact_metrics(TRAFFIC, CHAINED)
 
 
@@ -228,8 +228,8 @@ def test_class_pools_simulated_agree_with_the_closed_form():
 @pytest.mark.parametrize(
     ("traffic", "one"),
     [
-        (replace(TRAFFIC, arrivals=Periodic(0.1)), FIXED),
-        (replace(TRAFFIC, holding=FifoService(1e6, None)), FIXED),
+        (replace(TRAFFIC, arrivals=periodic(0.1)), FIXED),
+        (replace(TRAFFIC, holding=fifo("bytes", 1e6)), FIXED),
         (replace(TRAFFIC, sizes=ListedSizes((80, 90))), FIXED),
         (replace(TRAFFIC, sizes=UniformSize(1, 2**31)), CHAINED),
         (TRAFFIC, scheme("partition_pool", partition_size=512, partitions=30)),

@@ -9,8 +9,8 @@ from small_scenarios import SMALL, small
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.simulation.arrivals import Poisson
-from heapfit.simulation.holding import EmpiricalHolding, ExponentialHolding
+from heapfit.simulation.arrivals import poisson
+from heapfit.simulation.holding import empirical, exponential
 from heapfit.simulation.scenario import load_scenario
 from heapfit.simulation.sizes import EmpiricalSize, UniformSize
 from heapfit.simulation.traffic import load_traffic
@@ -30,11 +30,11 @@ def refusal(path: Path) -> str:
 def test_a_scenario_is_read_at_every_point_of_its_grid(tmp_path):
     scenario = load_scenario(small(tmp_path))
     assert [point.traffic.arrivals for point in scenario.points] == [
-        Poisson(1 / 8),
-        Poisson(1 / 12),
+        poisson(1 / 8),
+        poisson(1 / 12),
     ]
     assert scenario.points[0].traffic.sizes == UniformSize(1, 100)
-    assert scenario.points[0].traffic.holding == ExponentialHolding(1.0)
+    assert scenario.points[0].traffic.holding == exponential(1.0)
     assert [scheme.name for scheme in scenario.points[0].schemes] == ["fixed", "chained", "general"]
     assert scenario.title == scenario.name == "small"
     assert scenario.short_keys() == {"traffic.arrivals.rate": "rate"}
@@ -58,7 +58,7 @@ def test_axes_are_crossed_and_the_keys_of_one_go_in_step(tmp_path):
 """
     scenario = load_scenario(small(tmp_path, ("\n[run]", f"{grid}\n[run]")))
     points = [
-        (one.traffic.arrivals.interval, *(s.plan.scalars.get("blocks") for s in one.schemes[:1]),
+        (one.traffic.arrivals.mean, *(s.plan.scalars.get("blocks") for s in one.schemes[:1]),
          one.schemes[1].plan.scalars["partitions"])
         for one in scenario.points
     ]  # fmt: skip
@@ -137,7 +137,7 @@ def test_a_grid_that_is_too_large_is_refused(tmp_path):
 def test_the_traffic_of_a_scenario_is_read_alone(tmp_path):
     path = tmp_path / "traffic.toml"
     path.write_text(SMALL.partition("[schemes")[0])
-    assert load_traffic(path).arrivals == Poisson(0.1)
+    assert load_traffic(path).arrivals == poisson(0.1)
 
 
 LAWS = {
@@ -190,7 +190,7 @@ def test_sizes_and_holding_times_are_drawn_as_a_recording_has_them(tmp_path):
     )
     traffic = load_scenario(path).points[0].traffic
     assert traffic.sizes == EmpiricalSize((1, 10), (1.0, 2.0))
-    assert traffic.holding == EmpiricalHolding((0.5,), (2.0,))
+    assert traffic.holding == empirical((0.5,), (2.0,))
 
 
 def test_a_recording_that_is_not_there_is_told(tmp_path):

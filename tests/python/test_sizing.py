@@ -18,9 +18,10 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
 from heapfit.progress import ignore_progress
-from heapfit.simulation.arrivals import OnOff, Periodic, Poisson
+from heapfit.simulation.arrivals import burst, periodic
+from heapfit.simulation.arrivals import poisson as poisson_arrivals
 from heapfit.simulation.closed_form import exact_metrics, unit_classes
-from heapfit.simulation.holding import ExponentialHolding, FifoService
+from heapfit.simulation.holding import exponential, fifo
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import (
@@ -529,9 +530,9 @@ def test_what_no_workload_makes_is_none(tmp_path, origin):
 # ---- offered traffic
 
 # Elsayed and Galal's traffic at an inter-arrival time of 0.002.
-ARTICLE = Traffic(Poisson(0.002), UniformSize(80, 2000), ExponentialHolding(1.0))
+ARTICLE = Traffic(poisson_arrivals(0.002), UniformSize(80, 2000), exponential(1.0))
 # 20 requests live on average: quick to simulate.
-SMALL = Traffic(Poisson(0.05), UniformSize(80, 2000), ExponentialHolding(1.0))
+SMALL = Traffic(poisson_arrivals(0.05), UniformSize(80, 2000), exponential(1.0))
 
 
 def test_a_family_ends_at_the_largest_region():
@@ -542,7 +543,7 @@ def test_a_family_ends_at_the_largest_region():
 
 
 def test_a_size_that_is_seldom_live_has_a_block():
-    seldom = Traffic(Poisson(4.0), UniformSize(80, 2000), ExponentialHolding(1.0))
+    seldom = Traffic(poisson_arrivals(4.0), UniformSize(80, 2000), exponential(1.0))
     families = {one.name: one for one in families_for(load_of(seldom))}
     assert families["class_pools"].make(4).plan.pools[-1].size >= 2000
 
@@ -620,7 +621,7 @@ def test_simulated_memories_are_judged_on_draws_they_were_not_found_on():
 
 
 def test_the_same_seed_gives_the_same_with_any_number_of_workers():
-    traffic = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
+    traffic = Traffic(poisson_arrivals(0.1), UniformSize(80, 2000), exponential(1.0))
     aim = Aim(0.95, replications=3, seed=7)
     one, other = size_for(traffic, aim, 1), size_for(traffic, aim, 3)
     assert [(s.name, s.memory, s.reached) for s in one.schemes] == [
@@ -629,7 +630,7 @@ def test_the_same_seed_gives_the_same_with_any_number_of_workers():
 
 
 def test_budgets_are_tried_where_a_size_is_frequent():
-    traffic = Traffic(Poisson(0.1), BimodalSize(40, 43, 1500, 26), ExponentialHolding(1.0))
+    traffic = Traffic(poisson_arrivals(0.1), BimodalSize(40, 43, 1500, 26), exponential(1.0))
     found = {one.name: one for one in size_for(traffic, Aim(0.95, replications=2), 2).schemes}
     pools = found["budgeted"].scheme.plan.pools
     assert [(pool.size, pool.count) for pool in pools] == [(40, 4), (1500, 2)]
@@ -648,9 +649,9 @@ def few(monkeypatch):
 
 @pytest.mark.usefixtures("few")
 def test_bursts_need_more_than_the_same_load_without():
-    calm = Traffic(Poisson(0.1), UniformSize(80, 2000), ExponentialHolding(1.0))
+    calm = Traffic(poisson_arrivals(0.1), UniformSize(80, 2000), exponential(1.0))
     bursts = Traffic(
-        OnOff(on=1.0, off=3.0, interval=0.025), UniformSize(80, 2000), ExponentialHolding(1.0)
+        burst(on=1.0, off=3.0, interval=0.025), UniformSize(80, 2000), exponential(1.0)
     )
     assert load_of(bursts).offered == load_of(calm).offered == pytest.approx(10)
     aim = Aim(0.95, replications=4)
@@ -664,9 +665,7 @@ def test_bursts_need_more_than_the_same_load_without():
 
 @pytest.mark.usefixtures("few")
 def test_a_queue_is_sized_by_simulation_alone():
-    traffic = Traffic(
-        Periodic(0.01), UniformSize(80, 2000), FifoService(None, packets_per_second=101.0)
-    )
+    traffic = Traffic(periodic(0.01), UniformSize(80, 2000), fifo("packets", 101.0))
     found = size_for(traffic, Aim(0.9, replications=2), workers=2)
     assert not any(one.is_exact for one in found.schemes)
     fixed = next(one for one in found.schemes if one.name == "fixed_pool")
@@ -698,7 +697,7 @@ def test_traffic_that_cannot_be_sized_is_refused():
         exact(ARTICLE, buffer_size=1024)
     with pytest.raises(HeapfitError, match="admission: 1 must be"):
         size_for(ARTICLE, Aim(1.0))
-    listed = Traffic(Poisson(0.1), ListedSizes((40, 1500)), ExponentialHolding(1.0))
+    listed = Traffic(poisson_arrivals(0.1), ListedSizes((40, 1500)), exponential(1.0))
     assert not exact(listed)
 
 

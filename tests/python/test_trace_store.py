@@ -371,7 +371,8 @@ def test_its_columns_are_those_of_the_file(tmp_path, sites):
 
 # ---- the page of the schema
 
-PAGE = (Path(__file__).parents[2] / "docs" / "trace-schema.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs/evidence/schemas.md").read_text(encoding="utf-8")
+PAGE = PAGE.split("\n## The stored trace, ")[1].split("\n## ")[0]
 EXAMPLES = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
@@ -396,17 +397,17 @@ def test_the_examples_of_pandas_polars_and_duckdb_run(code):
 
 
 def test_the_page_has_the_columns_in_their_order_with_their_types():
-    table = PAGE.split("## Columns")[1].split("## Metadata")[0]
+    table = PAGE.split("### Columns")[1].split("### Metadata")[0]
     found = dict(re.findall(r"^\| `(\w+)` \| (\w+) \|", table, re.MULTILINE))
     assert found.keys() == {*trace.COLUMNS, *trace.OPTIONAL}
     assert found.items() >= trace.COLUMNS.items()
 
 
 def test_the_page_has_every_field_of_the_metadata():
-    table = PAGE.split("## Metadata")[1].split("## Versions")[0]
+    table = PAGE.split("### Metadata")[1].split("### Versions")[0]
     fields = set(re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE))
     assert fields == {"schema", *trace.TraceInfo.__dataclass_fields__}
-    assert f"schema version {trace.SCHEMA_VERSION}" in PAGE.splitlines()[1]
+    assert f"schema version {trace.SCHEMA_VERSION}" in PAGE.splitlines()[0]
 
 
 # ---- requests that no heap serves

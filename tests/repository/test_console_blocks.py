@@ -44,7 +44,7 @@ PARSED_ONLY = {
     "heapfit reproduce --all --report papers.html": "minutes",
     "heapfit reproduce --all --json": "minutes",
     "heapfit reproduce 003 002-6": "a minute",
-    "heapfit simulate examples/partitions/figure-5.toml": "run for docs/simulation.md",
+    "heapfit simulate examples/partitions/figure-5.toml": "run for docs/evidence/simulation.md",
     "heapfit simulate examples/partitions/figure-5.toml --report figure-5.html": "likewise",
 }
 

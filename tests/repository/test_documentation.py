@@ -15,20 +15,20 @@ MADE_PAGES = {
     "README.md": ["scripts/readme.py"],
     "docs/check.md": ["scripts/readme.py", "docs/check.md"],
     "docs/forecast.md": ["scripts/readme.py", "docs/forecast.md"],
-    "docs/kinds.md": ["scripts/readme.py", "docs/kinds.md"],
+    "docs/out-of-memory.md": ["scripts/readme.py", "docs/out-of-memory.md"],
     "docs/now.md": ["scripts/readme.py", "docs/now.md"],
-    "docs/packet-pools.md": ["scripts/readme.py", "docs/packet-pools.md"],
-    "docs/simulation.md": ["scripts/readme.py", "docs/simulation.md"],
+    "docs/evidence/packet-pools.md": ["scripts/readme.py", "docs/evidence/packet-pools.md"],
+    "docs/evidence/simulation.md": ["scripts/readme.py", "docs/evidence/simulation.md"],
     "docs/sizing.md": ["scripts/readme.py", "docs/sizing.md"],
-    "docs/allocators.md": ["scripts/allocators_page.py"],
-    "docs/workloads.md": ["scripts/workloads_page.py"],
+    "docs/evidence/allocators.md": ["scripts/allocators_page.py"],
+    "docs/evidence/workloads.md": ["scripts/workloads_page.py"],
     "python/heapfit/__init__.pyi": ["scripts/package_stub.py"],
 }
 
 
 ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
 # Each of these simulates or fits for some ten seconds: one a day, all in `make test-long`.
-LONG = ("docs/now.md", "docs/simulation.md", "docs/sizing.md")
+LONG = ("docs/now.md", "docs/evidence/simulation.md", "docs/sizing.md")
 LEFT = () if ALL else set(LONG) - {LONG[date.today().toordinal() % len(LONG)]}
 
 
@@ -65,11 +65,21 @@ def test_every_path_named_in_a_page_is_there(root: Path) -> None:
         assert [name for name in real if not (root / name).exists()] == [], page
 
 
-def test_the_index_leads_to_every_page_of_the_documentation(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("index", "others"), [("docs/README.md", "evidence"), ("docs/evidence/README.md", "")]
+)
+def test_an_index_leads_to_every_page_of_its_folder(root: Path, index: str, others: str) -> None:
+    folder, text = (root / index).parent, (root / index).read_text()
+    pages = [page.relative_to(folder) for page in folder.rglob("*.md")]
+    listed = [page for page in pages if page.parts[0] != others and page.name != "README.md"]
+    assert len(listed) > 5
+    assert [page for page in listed if f"]({page})" not in text] == []
+
+
+def test_the_readers_of_evidence_come_by_one_page(root: Path) -> None:
     index = (root / "docs/README.md").read_text()
-    pages = [page.relative_to(root / "docs") for page in (root / "docs").rglob("*.md")]
-    assert len(pages) > 5
-    assert [page for page in pages if page.name != "README.md" and f"]({page})" not in index] == []
+    assert "](evidence/README.md)" in index
+    assert len(re.findall(r"\]\(evidence/", index)) == 1
 
 
 def test_the_tables_of_pages_are_those_of_their_homes():

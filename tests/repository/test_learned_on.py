@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nothing is learned from the open set of recordings, and docs/learned-on.md tells what is read."""
+"""Nothing is learned from the open set of recordings, and docs/evidence/learned-on.md lists it."""
 
 import re
 from pathlib import Path

@@ -20,7 +20,8 @@ TOPS = ("core/src", "engine/src", "python/heapfit", "papers/heapfit_papers")
 # Of a room with the folders in it. One beyond that has two trades.
 MOST_LINES = 4500
 # What tells results has a column, a sentence and a drawing of each; the others here only fall.
-MOST_LINES_OF = {"results": 6460, "cli": 4540, "design": 4900}
+# Snapshots of dumped heaps (4H) have their page and two options of commands in it.
+MOST_LINES_OF = {"results": 6480, "cli": 4600, "design": 4900}
 FEWEST_FILES = 2
 
 

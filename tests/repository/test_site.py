@@ -81,7 +81,7 @@ def test_the_first_page_has_three_doors_before_the_list_of_pages(built: Path) ->
     first = (built / "source/index.md").read_text()
     assert "| I have firmware | I have a Linux program | I compare allocators |" in first
     assert "\n- [" not in first
-    assert "\n## Guides\n" in (built / "source/all-pages.md").read_text()
+    assert "\n## Fit a heap\n" in (built / "source/all-pages.md").read_text()
 
 
 def test_a_link_to_what_is_no_page_becomes_its_name() -> None:

@@ -4,10 +4,13 @@ Python blocks as doctests; figures in bold stand in what the commands print."""
 
 import datetime
 import doctest
+import json
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -54,7 +57,20 @@ def test_the_commands_of_a_page_run_in_their_order(page: str, folder: Path) -> N
     assert [words for words in told if words not in done.stdout] == []
 
 
-@pytest.mark.parametrize("page", ["docs/answers.md", "docs/guides/data-tools.md"])
+@pytest.mark.usefixtures("folder")
+def test_the_notebook_of_the_exercises_prints_what_it_shows() -> None:
+    cells = json.loads((ROOT / "examples/exercises.ipynb").read_text())["cells"]
+    names: dict[str, object] = {}
+    told = [one for one in cells if one["cell_type"] == "code"]
+    assert sum(bool(cell["outputs"]) for cell in told) > 8
+    for cell in told:
+        with redirect_stdout(StringIO()) as said:
+            exec("".join(cell["source"]), names)
+        shown = "".join(line for output in cell["outputs"] for line in output["text"])
+        assert said.getvalue() == shown, cell["source"]
+
+
+@pytest.mark.parametrize("page", ["docs/guides/data-tools.md"])
 @pytest.mark.usefixtures("folder")
 def test_the_python_of_a_page_gives_what_it_shows(page: str) -> None:
     code = "\n".join(blocks(page, "python"))

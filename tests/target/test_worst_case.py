@@ -38,7 +38,7 @@ PLANS = {
 }
 # What bounds are at most above the worst that the walk below sees, in percent; bounds hold for
 # damaged free lists, too, and so the walk is done again by a program that writes to freed blocks.
-# A walk of 40,000 events comes within 15 % everywhere (docs/worst-case.md).
+# A walk of 40,000 events comes within 15 % everywhere (docs/evidence/worst-case.md).
 MOST_ABOVE = {"tlsf": 16, "fixed_pool": 5, "budgeted": 20, "class_pools": 20}
 EVERYWHERE = [(board, opt) for opt in ("O2", "Os") for board in BOARDS]
 BUILDS = [

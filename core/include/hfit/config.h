@@ -49,7 +49,7 @@
  * about to change, too, as all other heaps do anyway. By default these three refuse every address
  * that is not a live block's, for half the price or less, and trust their own words: one that the
  * program damaged, by writing beyond a block or after its free, may lead a call out of the region,
- * and the hook is not told (docs/decisions/0040). Levels 2 and 3 always check. */
+ * and the hook is not told (decision 40). Levels 2 and 3 always check. */
 #ifndef HFIT_CHECKS_WORDS
 #define HFIT_CHECKS_WORDS 0
 #endif
@@ -116,7 +116,7 @@ uint32_t(HFIT_RANDOM)(const void *heap); /* the function, if it is the name of o
 /* One of these stands first in the body of a loop on the way of alloc, free or resize. The body is
  * run at most `times` times whenever the loop is entered; or once for each bit of `count`; or once
  * for each byte of payload that is moved or cleared. Defined or not, the code is the same to the
- * bit (docs/worst-case.md). */
+ * bit (docs/evidence/worst-case.md). */
 #ifndef HFIT_LOOP_AT_MOST
 #define HFIT_LOOP_AT_MOST(times) ((void)0)
 #endif

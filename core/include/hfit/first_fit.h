@@ -11,7 +11,7 @@
  *
  * The report does not tell the order of its list nor when a chunk is "large enough" to be split. A
  * freed chunk in front (`list` 0) and a split whenever the rest can be a chunk (`least_split` 0)
- * are inferred: with them its measurements come out (docs/slotbuf.md).
+ * are inferred: with them its measurements come out (docs/evidence/slotbuf.md).
  *
  * Time, at worst, in steps of one chunk each:
  *   list                 alloc           free, resize in place

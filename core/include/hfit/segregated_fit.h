@@ -14,7 +14,7 @@
  * Inferred, since the report is silent: that there are 16 exact lists; that a request whose own
  * list is empty is searched in the general list and only then in the exact lists of larger sizes,
  * in ascending order; that each list is last in first out; that what is left over is split off
- * whenever it can be a chunk. With these its measurements come out (docs/slotbuf.md).
+ * whenever it can be a chunk. With these its measurements come out (docs/evidence/slotbuf.md).
  * Ours: the map, which finds the exact list in one step instead of one a list, with the same
  * result; and what is better but not the report's, each only where its tunable is set: `upward`
  * searches the larger exact lists before the general one, which keeps large chunks whole;

@@ -118,7 +118,7 @@ enum taking { TAKEN, NONE_LEFT, DAMAGED };
 /* Takes the first block of a pool's free list and stores its offset. Else nothing is changed:
  * NONE_LEFT where the list has ended, DAMAGED where it leads to no free block. Who calls goes
  * another way for each, so that the longest of one is not added to the other's
- * (docs/worst-case.md). */
+ * (docs/evidence/worst-case.md). */
 static FORCE_INLINE enum taking take_own(hfit_heap *heap, const hfit_pool *pool, uint32_t list,
                                          uint32_t *offset) {
     const uint32_t link = load_word(heap, list);

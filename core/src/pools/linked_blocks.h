@@ -6,7 +6,7 @@
  *   used bits    word 0: block 0 is the highest bit, block 31 the lowest; word 1: block 32 ...
  *
  * All that pools do to a list and its bits from safety level 1 on is here, in terms of words of the
- * region alone: what proofs/ proves is this text (docs/proofs.md).
+ * region alone: what proofs/ proves is this text (docs/evidence/proofs.md).
  */
 #ifndef HFIT_POOL_LINKED_BLOCKS_H
 #define HFIT_POOL_LINKED_BLOCKS_H

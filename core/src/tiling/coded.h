@@ -10,7 +10,7 @@
  * a block as it was handed out. An address before which one of them stands may be freed once more.
  * As a complement a link is odd, as is a free chunk's header, and either says a size that no region
  * has, even where a block's last bytes cover the word's lowest ones. So a second free is refused,
- * whatever was freed, split or joined since: docs/decisions/0018-second-frees.md.
+ * whatever was freed, split or joined since: decision 18.
  *
  * A header is negated, which is the complement of its size, and keeps its lowest bit, CHUNK_FREE.
  */

@@ -13,7 +13,7 @@
 namespace heapfit {
 
 // What a program asked of its heap. The numbers are those of the trace schema
-// (docs/trace-schema.md).
+// (docs/evidence/schemas.md).
 enum class Op : std::uint8_t { alloc = 0, zeroed = 1, aligned = 2, resize = 3, free = 4 };
 
 inline constexpr std::uint8_t op_count = 5;

@@ -12,11 +12,11 @@
 #include "heapfit/error.hpp"
 #include "papers/registry.h"
 
-// The registries of the build for trials, which its CMakeLists.txt names so.
+// The registries of the build for trials, as engine/CMakeLists.txt names them.
 extern "C" {
-const hfit_allocator *const *heapfit_trial_allocators(size_t *count);
-const hfit_allocator *const *heapfit_trial_baselines(size_t *count);
-const hfit_allocator *const *heapfit_trial_papers(size_t *count);
+const hfit_allocator *const *trial_hfit_allocators(size_t *count);
+const hfit_allocator *const *trial_hfit_baselines(size_t *count);
+const hfit_allocator *const *trial_hfit_papers(size_t *count);
 }
 
 namespace heapfit {
@@ -43,7 +43,7 @@ std::vector<const hfit_allocator *> joined(std::initializer_list<Registry> regis
 // The allocator of the same name in the build for trials. Both builds have the same registries.
 const hfit_allocator &twin_for_trials(const hfit_allocator &allocator) {
     static const auto twins =
-        joined({heapfit_trial_allocators, heapfit_trial_baselines, heapfit_trial_papers});
+        joined({trial_hfit_allocators, trial_hfit_baselines, trial_hfit_papers});
     const std::string_view name = allocator.name;
     const auto is_twin = [name](const hfit_allocator *twin) { return twin->name == name; };
     return **std::ranges::find_if(twins, is_twin);

@@ -15,7 +15,7 @@ namespace heapfit {
 
 namespace {
 
-constexpr std::uint64_t scanned_sizes = 128;     // docs/decisions/0005
+constexpr std::uint64_t scanned_sizes = 128;     // decision 5
 constexpr std::uint64_t doublings_expected = 32; // for progress, until it is known
 constexpr std::uint64_t two_chunks = 32;         // bytes, of the smallest
 constexpr std::uint64_t edge_parts = 5000;       // of U_max: an edge is known to 0.02 %

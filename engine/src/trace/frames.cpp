@@ -221,13 +221,24 @@ void FrameTrace::take_header(std::uint16_t number, std::string_view body) {
         return;
     }
     const std::uint32_t before = offered - ((offered - number) & 0xffff);
-    if (!about_) {
+    if (!about_ && !waiting_.empty() && !continues_waiting(before)) {
+        is_over_ = true; // what waited was sent before the device began anew
+        begin(About{}, waiting_.front().number);
+    } else if (!about_) {
         begin(about, before);
     } else if (about_->pointer_bits != 0) {
         const std::uint32_t ahead = before - static_cast<std::uint32_t>(next_);
         is_over_ = *about_ != about || ahead >= half_of_counts;
         skip_to(is_over_ ? next_ : next_ + ahead);
     }
+}
+
+// True if the frames that wait for a header can be of the recording that has had `before` events.
+bool FrameTrace::continues_waiting(std::uint32_t before) const {
+    const std::uint16_t first = waiting_.front().number;
+    const std::size_t waited = static_cast<std::uint16_t>(waiting_.back().number - first);
+    const std::uint32_t ahead = (before - first) & 0xffff;
+    return ahead <= before && ahead >= waited + waiting_.back().events.size();
 }
 
 // From here on frames can be read: those that waited for this header, which `before` events

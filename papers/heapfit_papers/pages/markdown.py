@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of the papers as tables in Markdown: what docs/reproduce.md consists of."""
+"""The rows of the papers as tables in Markdown: what docs/evidence/reproduce.md consists of."""
 
 from __future__ import annotations
 

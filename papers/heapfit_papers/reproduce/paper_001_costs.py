@@ -285,7 +285,7 @@ ROWS: Rows = {
         "at once",
     ),
     "001-13": Row(costs, accesses, "words of metadata, safety level 1"),
-    "001-14": Row(costs, energy, "one SRAM of the region's size, by docs/energy.md"),
+    "001-14": Row(costs, energy, "one SRAM of the region's size, by docs/evidence/energy.md"),
     "001-15": Row(costs, steadiness, "accesses for time"),
     "001-16": Row(pools_code, object_code, code_sizes.HOW),
     "001-17": Row(measure_delegation, delegation, "the plan names a shared allocator"),

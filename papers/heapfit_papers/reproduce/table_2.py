@@ -2,9 +2,9 @@
 """The eleven allocators of Lee and Yi 2008 on the workloads of table 2.
 
 The paper tells sizes and P_i,max, and that arrivals are of the synthetic models of Zorn and
-Grunwald 1994, but not which. So several are run (docs/workloads.md): a capped walk, which the
-other rows take too; phases; and those of their models that draw one of several sizes. MEAN draws
-sizes about one mean, so it cannot have table 2's. The length is not told either.
+Grunwald 1994, but not which. So several are run (docs/evidence/workloads.md): a capped walk, which
+the other rows take too; phases; and those of their models that draw one of several sizes. MEAN
+draws sizes about one mean, so it cannot have table 2's. The length is not told either.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slot-buffer benchmark of Cebeci 2019, section 1, on any allocator (docs/slotbuf.md).
+"""The slot-buffer benchmark of Cebeci 2019, section 1, on any allocator (docs/evidence/slotbuf.md).
 
 A buffer of slots is walked at random. A drawn slot that holds a block is freed; one that holds none
 is filled with a block of MOST / e^r bytes, r uniform from 0 to ln(MOST / LEAST). What a run leaves

@@ -96,11 +96,10 @@ def find_bounds(
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
-    packing = _pack_lifetimes(lifetimes, seed, pairs, progress)
     profile = loaded.profile
     return Bounds(
         u_max=profile.u_max,
-        packing=packing,
+        packing=_pack_lifetimes(lifetimes, seed, pairs, progress),
         greedy=_place_by_size(lifetimes) if len(lifetimes) <= _MOST_GREEDY else None,
         static=_static(profile),
         least_of_any=least_of_any(Limits.from_profile(profile)),

@@ -6,7 +6,11 @@ The replay is not sampled, and reads its file batch by batch however long that i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
 
 from heapfit.checks.system_run import place_requests
 from heapfit.comparison.trial import plain_replay
@@ -15,6 +19,7 @@ from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.trace.tabular import Tabular, arrow_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,43 @@ def run_recording(
     free, hole = replay.blocks().free, replay.blocks().largest_free
     refusal = Refusal(result.failed_event, result.failed_size, replay.live, free, hole)
     return PlanRun(name, trace.info, profile_trace(trace).u_max, result.events, refusal)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Replays(Tabular):
+    """A recording replayed on one heap in regions of several sizes. Sizes in bytes."""
+
+    heap: str
+    runs: tuple[tuple[int, PlanRun], ...]  # what the heap is set to, and what came of it
+
+    def __str__(self) -> str:
+        served = [size for size, run in self.runs if run.refusal is None]
+        least = f", the least {min(served):,} B" if served else ""
+        return f"replays on {self.heap}: {len(served)} of {len(self.runs)} sizes serve all{least}"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each size: whether it serves all, or the first request that it does not."""
+        return arrow_table(
+            self.runs,
+            {
+                "region": lambda one: one[0],
+                "is_served": lambda one: one[1].refusal is None,
+                "replayed": lambda one: one[1].replayed,
+                **{name: partial(_field_of_refusal, name) for name in Refusal.__dataclass_fields__},
+            },
+        )
+
+
+def _field_of_refusal(name: str, run: tuple[int, PlanRun]) -> int | None:
+    return getattr(run[1].refusal, name, None)
+
+
+def replay_sizes(
+    trace: Trace, plans: Sequence[PlanFile], progress: Progress = ignore_progress
+) -> Replays:
+    """Replays a recording on plans of one heap, each in the region that it sets."""
+    runs = [(one.region or 0, run_recording(trace, one, one.name, progress)) for one in plans]
+    return Replays(plans[0].heap or plans[0].name, tuple(runs))
 
 
 def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:

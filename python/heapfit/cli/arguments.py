@@ -117,7 +117,7 @@ SHARED: Mapping[str, Option] = {
     "effort": Option(
         "--effort",
         "How far to search: quick runs no search, long tries all configurations and "
-        "searches budgets, too (docs/design.md).",
+        "searches budgets, too (docs/evidence/design.md).",
         SEARCHING,
     ),
     "search": Option(
@@ -137,7 +137,7 @@ SHARED: Mapping[str, Option] = {
     "workers": Option(
         "--workers",
         "Number of processes or threads that share the work [one for each core], or the address "
-        "of a Dask cluster, tcp://HOST:PORT (docs/sweeps.md).",
+        "of a Dask cluster, tcp://HOST:PORT (docs/evidence/sweeps.md).",
         WORKERS,
         metavar="N|ADDRESS",
         parser=_parse_workers,
@@ -160,7 +160,7 @@ SHARED: Mapping[str, Option] = {
         "take (docs/choosing.md).",
     ),
     "sram": Option(
-        "--sram", "File with the energy of an access by memory size (docs/energy.md).", SEARCHING
+        "--sram", "File with the energy by memory size (docs/evidence/energy.md).", SEARCHING
     ),
     "qemu": Option(
         "--qemu",
@@ -202,7 +202,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "programs": Option(
         "--program",
-        "The recorded program or its library, to name functions of call sites.",
+        "The recorded or dumped program, or its library: names functions, finds heaps of a dump.",
         kinds=[Kind.PROGRAM],
     ),
     "export": Option(
@@ -255,7 +255,7 @@ def reject_options(command: object, names: Container[str], why: str) -> None:
     """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
     for one in list_options(type(command)):
         if one.field in names and getattr(command, one.field) != one.default:
-            raise UsageError(f"{one.name} has no effect here: {why}")
+            raise UsageError(f"{one.name or one.value} has no effect here: {why}")
 
 
 def command_line() -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,8 +15,10 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, require_local
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
+from heapfit.images.snapshot import read_image, write_snapshot
 from heapfit.importers import ImportOptions, OwnLines
 from heapfit.importers.many import import_files
+from heapfit.results.image import describe_heap
 from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
@@ -23,6 +26,9 @@ from heapfit.trace.stored import Trace
 
 
 def run(command: ImportCommand) -> None:
+    if command.programs or command.at is not None:
+        _import_image(command)
+        return
     if command.line is None and (command.free or command.resize):
         raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
     texts = ["\n".join(one or ()) for one in (command.line, command.free, command.resize)]
@@ -45,6 +51,20 @@ def run(command: ImportCommand) -> None:
         traces = import_files(named, options, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
     print_result(_parts(done), command.as_json)
+
+
+def _import_image(command: ImportCommand) -> None:
+    """Stores the heaps of a memory image as a snapshot."""
+    if len(command.files) != 1 or len(command.programs or ()) != 1:
+        raise HeapfitError("a memory image: give one file, and its program: --program FIRMWARE")
+    source, program = command.files[0], (command.programs or [])[0]
+    target = command.output or Path(f"{source_name(source)}.json")
+    snapshot = read_image(source, program, command.at)
+    write_snapshot(snapshot, target)
+    parts = (Line(describe_heap(heap)[0]) for heap in snapshot.heaps)
+    shown = Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True)
+    fields = Fields({"snapshot": target, "notes": snapshot.notes})
+    print_result([fields, *parts, shown, *map(Note, snapshot.notes)], command.as_json)
 
 
 def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> list[Part]:

@@ -6,14 +6,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.design.pools.special_pools import special_sizes
+from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
+from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.html import write
+from heapfit.results.image import image_page, image_parts
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.exports.samples import holdings_by_size
@@ -38,6 +43,11 @@ _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 def run(command: ProfileCommand) -> None:
     require_export(command.export, command.as_json)
+    snapshot = open_snapshot(command.source)
+    if snapshot is not None:
+        _show_snapshot(command, snapshot)
+        return
+    reject_options(command, ("later", "report"), "they are of snapshots of a dumped heap")
     importing = import_options(command.queue)
     with (
         step_bar() as progress,
@@ -59,6 +69,17 @@ def run(command: ProfileCommand) -> None:
         coarse = "After the first million sizes, further ones are rounded up to 16 an octave."
         texts = ["", f"{command.output}: U(t) and P_i(t) after every event, {sizes}"]
         print_result(map(Line, [*texts, *which_hold((is_coarse, coarse))]), as_json=False)
+
+
+def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
+    reject_options(command, ("output", "queue", "export"), f"{command.source} is a snapshot")
+    later = None if command.later is None else open_snapshot(command.later)
+    if command.later is not None and later is None:
+        raise HeapfitError(f"{command.later}: is no snapshot (heapfit import makes one of a dump)")
+    shown = (snapshot, None) if later is None else (later, snapshot)
+    if command.report is not None:
+        write(command.report, image_page(*shown))
+    print_result(image_parts(*shown), command.as_json)
 
 
 def _frequent_sizes(profile: Profile) -> list[int]:

@@ -19,7 +19,6 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import PlaceChain, known_chains, own_places
 from heapfit.importers.source_lines import SourcePlace, places_in
-from heapfit.importers.told_names import read_told_names
 from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
@@ -167,7 +166,7 @@ def _view_parts(holdings: Holdings, callers: _Callers) -> list[Part]:
 def _task_parts(loaded: LoadedTrace) -> list[Part]:
     """What each task holds at the peak, and how it is at the end."""
     viewed = view_blocks(loaded, View.TASKS)
-    names = read_told_names(loaded.trace.given)
+    names = loaded.trace.info.names
     task: Column[Holder] = Column("task", "task", lambda one: names.get(one.key, one.key))
     columns = [task, *_HELD]
     return [
@@ -184,7 +183,7 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
     if not served.any():
         raise HeapfitError(
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
-            "(column served, docs/trace-schema.md)"
+            "(column served, docs/evidence/schemas.md)"
         )
     columns: list[Column[Holder]] = [
         Column(

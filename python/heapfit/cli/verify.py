@@ -16,7 +16,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import (
-    MOST_ROUNDS,
+    MOST_LOOKS,
     FreshRun,
     Round,
     Verification,
@@ -80,6 +80,7 @@ def _parts(result: Verification) -> list[Part]:
     )
     fields = {
         "settled": result.is_settled,
+        "region": result.told.region,
         "plan": result.plan,
         "refused": result.refused,
         "times": result.times,
@@ -111,7 +112,7 @@ def _parts(result: Verification) -> list[Part]:
 
 def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
     """The verdict on the incumbent heap, and each run over both heaps."""
-    today, sentence = pairs.today, pairs.sentence()
+    today, sentence = pairs.today, f"{pairs.sentence()} {pairs.describe_flash()}"
     now, fitted = today.costs
     columns: list[Column[tuple[Pair, int]]] = [
         Column("name", "run", value=lambda one: one[0].name),
@@ -125,6 +126,7 @@ def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
         "sentence": sentence,
         "saved": today.saved,
         "survival": pairs.survival and asdict(pairs.survival),
+        "flash": pairs.flash,
     }
     return [
         *paragraph(sentence),
@@ -136,25 +138,24 @@ def _pair_parts(pairs: MeasuredPairs) -> list[Part]:
 
 def _answer(result: Verification) -> list[str]:
     last, rounds, times = result.rounds[-1], len(result.rounds), result.times
-    size, share = f"{last.plan.region:,} bytes", format_share(result.most_refused or 0)
+    size, share = f"{result.told.region:,} bytes", format_share(result.most_refused or 0)
     if result.refused is None and not result.is_settled:
         failed = sum(not run.is_passed for run in last.runs)
         opening = f"No plan passed: {failed} of {times} fresh runs failed in round {rounds}."
         return [opening, f"That heap had {size}."]
     # What the share rests on: how many runs count, and how often they were looked at.
-    again = f" This was look {result.looks} of {MOST_ROUNDS}." if result.looks > 1 else ""
+    again = f" This was look {result.looks} of {MOST_LOOKS}." if result.looks > 1 else ""
     bound = [
         f"It counts {last.distinct} runs, as many as differ among {times} recorded ones; which",
         f"of the last runs equal each other is unknown.{again}",
     ]
     all_runs = f"most {share} of all runs run out of memory"
     if result.is_settled:
-        what = last.plan.setting or "the heap"
+        what = result.told.setting or "the heap"
         opening = f"Set {what} to {size}: {times} fresh runs passed without the recorder."
-        return [opening, f"At {all_runs} (95 % confidence).", *bound]
-    failed = len(result.refused or ())
-    opening = f"No plan passed: {failed} of {times} runs without the recorder failed."
-    return [opening, f"That heap had {size}; at {all_runs}.", *bound]
+        return [opening, f"At {all_runs} (95 % confidence).", *result.describe_size(), *bound]
+    refused = f"{len(result.refused or ())} of {times} runs without the recorder failed."
+    return [f"No plan passed: {refused}", f"That heap had {size}; at {all_runs}.", *bound]
 
 
 def _describe_placements(last: Round) -> list[str]:

@@ -53,6 +53,14 @@ class Portfolio:
         found = [one.replayed for one in self.candidates]
         return Work(plans=sum(found) + sum(one.replayed for one in self.not_applicable))
 
+    def plan(self, name: str) -> Plan | None:
+        """The plan of a candidate, or of the one it equals here; None if it cannot be made."""
+        same = {one.name: one.same_as for one in self.not_applicable if one.same_as}
+        plans = {candidate.name: candidate.plan for candidate in self.candidates}
+        while name in same:
+            name = same[name]
+        return plans.get(name)
+
 
 def skip_duplicate(
     one: Candidate, before: Sequence[Candidate | NotApplicable]

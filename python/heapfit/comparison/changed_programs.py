@@ -23,7 +23,7 @@ from heapfit import _engine
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import Requests
-from heapfit.comparison.margin import TRACE_SPECIFIC, UNIT, HeapSize, MarginBasis, heap_size
+from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size
 from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import MOST_MARGIN
 from heapfit.progress import Progress, ignore_progress
@@ -33,8 +33,9 @@ from heapfit.trace.stored import REPLAYED
 from heapfit.workloads.changes import Change, list_changes
 
 MOST_GROWTH: Final = 5  # percent of the peak
-_TENTHS: Final = 10  # of a percent: the steps in which a margin is sought up to TRACE_SPECIFIC
-_COARSE: Final = 10  # of these steps beyond it
+_FINE: Final = 10  # percent: up to here a margin is sought
+_TENTHS: Final = 10  # of a percent: in these steps,
+_COARSE: Final = 10  # and beyond it in so many of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class ChangedPrograms:
         """The results of `test` after each replayed change; the last is complete."""
         size = heap_size(memory, replace(known, changes=0.0))
         make_runs = partial(self._make_runs, heap=heap, size=size)
-        return try_changes(self.changes, make_runs, size, self.u_max, known.limit)
+        return try_changes(self.changes, make_runs, size, self.u_max)
 
     def confirm(self, heap: Heap, memory: int, tested: ChangeTest) -> ChangeTest:
         """The trials, each with what its change takes of a heap that is set to so much memory."""
@@ -108,13 +109,11 @@ def try_changes(
     make_runs: Callable[[Change], ChangedRuns | None],
     size: HeapSize,
     u_max: int,
-    limit: float = TRACE_SPECIFIC,
 ) -> Iterator[ChangeTest]:
     """Replays every change in the region of `size`, and where that grows, in the larger one.
 
     Yields the results so far after each change, and at last all. `make_runs` gives the recordings
-    of a change, None if it changes none; `u_max` is their peak without it. A margin above `limit`
-    percent, with which the heap is not named, is not tried again.
+    of a change, None if it changes none; `u_max` is their peak without it.
     """
     margin, results = size.margin, dict[str, ChangeResult]()
     events, asked = 0, list(changes)
@@ -136,7 +135,7 @@ def try_changes(
             is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
             unproven += [] if is_proven else [change]
             yield ChangeTest(tuple(results.values()), events, size.margin, is_complete=False)
-        is_settled = margin <= tried_in.margin or margin > limit
+        is_settled = margin <= tried_in.margin or margin >= MOST_MARGIN
         asked = [] if is_settled else unproven
     yield ChangeTest(tuple(results.values()), events, size.margin)
 
@@ -266,7 +265,7 @@ class ChangedRuns:
 
     def find_margin(self, size: HeapSize, least: float) -> float:
         """A margin in percent that is enough, `least` or more; that of `size` is not."""
-        low, high = least, float(TRACE_SPECIFIC)
+        low, high = least, float(_FINE)
         if least > size.margin and self.serve_in(size, least):
             return least
         high = high if low < high else 2 * low
@@ -274,7 +273,7 @@ class ChangedRuns:
             if high >= MOST_MARGIN:
                 return MOST_MARGIN
             low, high = high, min(2 * high, MOST_MARGIN)
-        step = 1 if high <= TRACE_SPECIFIC else _COARSE
+        step = 1 if high <= _FINE else _COARSE
         few, many = math.floor(_TENTHS * low), math.ceil(_TENTHS * high)
         while many - few > step:
             middle = (few + many) // 2

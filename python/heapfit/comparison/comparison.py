@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import NoReturn
+from operator import attrgetter
+from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 
@@ -36,9 +37,18 @@ from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
-from heapfit.trace.tabular import Tabular
+from heapfit.trace.tabular import Tabular, arrow_table
 
 _ROWS_TO_TRY_ALL = 3  # of each kind
+_OF_PLUGINS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "name": attrgetter("name"),
+    "allocator": lambda _: "plug-in",
+    "r_safe": attrgetter("r_safe"),
+    "r_min": attrgetter("r_min"),
+    "over_u_max": attrgetter("over_u_max"),
+    "accesses_per_operation": attrgetter("accesses_per_operation"),
+    "faults": lambda row: ", ".join(one.name for one in row.faults),
+}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -59,6 +69,7 @@ class Comparison(Tabular):
     content: str = ""  # and a hash of all
     # Of the rows by their names; empty: not looked for (design/front).
     measures: Mapping[str, Measures] = field(default_factory=dict)
+    plugins: tuple[Any, ...] = ()  # allocators of others: rows of `heapfit.plugin`
 
     def __str__(self) -> str:
         best = self.rows[0]
@@ -91,8 +102,12 @@ class Comparison(Tabular):
         return replace(self, rows=tuple(row if one.name == row.name else one for one in self.rows))
 
     def to_arrow(self) -> pa.Table:
-        """The ranked rows as a table."""
-        return row_table(self.rows)
+        """The ranked rows as a table; with plug-ins by R_safe, theirs among them."""
+        if not self.plugins:
+            return row_table(self.rows)
+        others = arrow_table(self.plugins, _OF_PLUGINS)
+        both = [row_table(self.rows), others]
+        return pa.concat_tables(both, promote_options="default").sort_by("r_safe")
 
 
 def compare(

@@ -4,7 +4,7 @@
 What is known to fail in a region needs a larger one. So a candidate that fails in the largest
 region in which it would still be as good as the best so far is not searched: it needs more, and
 that is all that its row says. The best is found as if all had been searched. Plans whose blocks
-were counted on the trace have a best of their own (docs/decisions/0020), where it needs less than
+were counted on the trace have a best of their own (decision 20), where it needs less than
 the best of the others does; otherwise none of them is taken, and no sentence names one.
 """
 

@@ -25,7 +25,6 @@ from heapfit.plan.plan_file import MOST_MARGIN
 UNIT = 8  # bytes: regions are multiples of it
 SMALL_PEAK = 64 * 1024  # bytes live: below, a few blocks that lie elsewhere change the region
 ENOUGH_OF_SMALL = 4  # recordings that carry an answer for a small heap
-TRACE_SPECIFIC: Final = 10  # percent: a plan that changes of the program cost more is not advised
 
 
 class MarginKind(StrEnum):
@@ -53,17 +52,6 @@ class MarginBasis:
     load: Load
     kind: MarginKind  # of the plan
     changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
-
-    @property
-    def limit(self) -> float:
-        """Percent that changes may cost at most; a heap that learned nothing suits any program."""
-        may_have_learned = self.kind in (MarginKind.PLACED, MarginKind.UNKNOWN)
-        return TRACE_SPECIFIC if may_have_learned else math.inf
-
-    @property
-    def is_trace_specific(self) -> bool:
-        """True if the plan serves the recorded program and not its changes."""
-        return self.changes > self.limit
 
 
 # Percent that a heap needs in any run, by how it keeps large holes: where order is left to chance,

@@ -28,7 +28,7 @@ class Ground:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """How exactly R_min and R_safe are to be known (docs/decisions/0019)."""
+    """How exactly R_min and R_safe are to be known (decision 19)."""
 
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
     also: int = 0  # a region in which the plan failed elsewhere; 0: none is known

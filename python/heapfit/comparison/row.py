@@ -16,6 +16,7 @@ from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size, ma
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
+from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import LARGEST_REGION, Plan
 from heapfit.trace.tabular import arrow_table
@@ -23,8 +24,8 @@ from heapfit.trace.tabular import arrow_table
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+@dataclass(frozen=True, slots=True, repr=False)
+class Row(Brief):
     """One plan measured on one trace, or on several, of which it needs the most. Sizes in bytes.
 
     Of several the last fields have what each needs; in a design for the choice alone, they may be
@@ -49,6 +50,8 @@ class Row:
     is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
     notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
+    parts: tuple[int | None, ...] = ()  # R_safe on parts of the trace, of plans made without them
+    lasts: bool | None = None  # False: there it does not lead what learned nothing; None: not asked
     needs: tuple[int | None, ...] = ()  # R_safe on each of several
     unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
     unseen_r_safe: int | None = None  # the largest of these
@@ -76,7 +79,7 @@ class Row:
         """True if the blocks it holds were counted on this very trace, as in pools and budgets.
 
         Such a plan says what would do if every run were this one; of 13 programs it ran out on the
-        second run of 8 (docs/decisions/0020).
+        second run of 8 (decision 20).
         """
         return self.trained_on_this_trace and counts_blocks(self.plan)
 

@@ -17,7 +17,7 @@ from heapfit.plan.quantities import format_share
 # closes less of the gap between a heap without pools and U_max is no reason to have them.
 LEAST_SHARE = 0.1
 # On 12 programs recorded twice, savings of 5 % or more on the first run mostly held on the second;
-# smaller ones were as often losses (docs/decisions/0006-which-plans-are-tried.md).
+# smaller ones were as often losses (decision 6).
 LEAST_SURE_SAVING = 0.05
 _LEAST_SAVED = 100  # pools have to save this part of U_max on each hold-out trace
 
@@ -54,8 +54,9 @@ def verdict(comparison: Comparison, pools_asked: bool = False) -> str:
 
 def _name_trace_specific(winner: Row, comparison: Comparison) -> str:
     """The clause on pools that need less until the program changes; "" where there are none."""
-    row = next((one for one in comparison.rows if one.known.is_trace_specific), None)
-    if row is None or row.changes is None or not _needs_less(row, winner):
+    broken = (one for one in comparison.rows if one.changes is not None and one.changes.broken)
+    row = next((one for one in broken if _needs_less(one, winner)), None)
+    if row is None or row.changes is None:
         return ""
     worst = row.changes.broken[0]
     return (
@@ -146,12 +147,12 @@ def best_row(comparison: Comparison, is_cut: bool) -> Row | None:
 
 
 def verdict_rows(comparison: Comparison) -> tuple[Row, ...]:
-    """The rows that the verdict is about: of the usual search, and not trace-specific.
+    """The rows that the verdict is about: of the usual search, with a lead that lasts.
 
     Unless there are none: then rows of the other kinds, too.
     """
     rows = tuple(row for row in comparison.rows if not row.is_searched_further)
-    lasting = tuple(row for row in rows if not row.known.is_trace_specific)
+    lasting = tuple(row for row in rows if row.lasts is not False)
     is_any = any(row.r_safe is not None and not row.is_cut_to_trace for row in lasting)
     return (lasting if is_any else rows) or comparison.rows
 

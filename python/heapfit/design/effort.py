@@ -6,7 +6,7 @@
     long       the configurations of a front and budgets searched by replaying, too
 
 With equal recordings and effort a fit names the same plan and region, whatever else it writes
-(docs/design.md).
+(docs/evidence/design.md).
 """
 
 from __future__ import annotations

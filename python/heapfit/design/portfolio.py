@@ -76,16 +76,25 @@ def standard_portfolio(
     """
     options, classes = options or PlanOptions(), classes or best_classes(loaded)
     made: list[PortfolioEntry] = [
-        *_list_plain_allocators(loaded),
-        *_make_sized(loaded, options, progress),
+        *list_uncounted(loaded, options, progress),
         special_sizes_candidate(loaded),
         least_peaks_candidate(classes, loaded),
-        *_make_tailored(loaded, options, progress),
     ]
-    made += _make_coarser(loaded, options, progress, made)
     made += budget_candidates(loaded, options.budgeting, progress)
     made += _search_budgets(loaded, options, progress, made)
     return split_applicable(made)
+
+
+def list_uncounted(
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress = ignore_progress
+) -> list[PortfolioEntry]:
+    """The standard candidates whose blocks are not counted on the trace, learned ones included."""
+    made = [
+        *_list_plain_allocators(loaded),
+        *_make_sized(loaded, options, progress),
+        *_make_tailored(loaded, options, progress),
+    ]
+    return [*made, *_make_coarser(loaded, options, progress, made)]
 
 
 def _list_plain_allocators(loaded: LoadedTrace) -> list[PortfolioEntry]:

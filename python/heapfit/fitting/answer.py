@@ -158,7 +158,7 @@ def _describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
     less = sum(pair.saves for pair in today.pairs)
     runs = format_count(len(today.pairs), "recording")
     change = f"{format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
-    found = f"needs {change} than {name}, and less on {less} of {runs}"
+    found = f"needs {change} than {name}, and less on {less} of {runs}{today.describe_lasting()}"
     if today.is_foretold:
         return (
             f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
@@ -184,4 +184,5 @@ def _describe_kept(answer: Answer, today: IncumbentVerdict, saved: int) -> str:
     ]
     costs = f", at {' and '.join(ratios)}" if ratios else ""
     why = "" if answer.is_enough or not today.is_known else " Too few recordings to change."
-    return f"The fitted heap would need {fitted.region:,} B: {change}{costs}.{why}"
+    lasting = today.describe_lasting()
+    return f"The fitted heap would need {fitted.region:,} B: {change}{costs}{lasting}.{why}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.needs import measure
@@ -31,6 +31,13 @@ class HoldoutResult:
     seen: int  # recordings
     seen_refused: int  # of these
     events: int  # replayed for it
+
+    def __add__(self, more: HoldoutResult) -> HoldoutResult:
+        """That of both."""
+        return HoldoutResult(*map(sum, zip(astuple(self), astuple(more), strict=True)))
+
+
+NO_RECORDING = HoldoutResult(0, 0, 0)
 
 
 def suggest_next_recordings(

@@ -12,7 +12,7 @@ of it, which is shown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -35,11 +35,12 @@ from heapfit.design.front.design_front import (
 from heapfit.design.front.offers import NEAR, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import training_record
-from heapfit.design.robust.design import design_several
+from heapfit.design.robust.design import Complete, design_several
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, compute_size, list_rival_offers, make_choice
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.parts import cut_parts
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
@@ -119,19 +120,8 @@ def _settle(
     First the recording that needs most of it, all rows on that one, and on all recordings.
     """
     programs = ChangedPrograms.from_recordings(recordings, whole.part("try changes", _TRIED))
-    if len(recordings) == 1:
-        table = _compare_candidates(recordings[0], options, whole)
-        pruned = PrunedRows(recordings[0], programs, options.precision, options.pools)
-        reopen: Callable[[Comparison], Comparison] = pruned.reopen
-    else:
-        table, reopen = design_several(
-            recordings,
-            options,
-            sweep=sweep,
-            is_whole=options.whole or not options.is_by_memory,
-            is_of_all=not options.is_by_memory,
-            progress=whole.part("design", _DESIGN),
-        )
+    table, reopen = _measure_candidates(recordings, options, programs, whole, sweep)
+    parts = cut_parts(recordings[0], options) if len(recordings) == 1 else None
     trials = ChangeTrials(programs, reopen, options.pools, options.is_by_memory)
     compared = whole.part("compare", len(table.rows) + _SEARCHED_AGAIN)
     views: dict[int, Comparison] = {}
@@ -149,6 +139,9 @@ def _settle(
         row = _prefer(table, comparison, recordings[most], options, systems)
         most, comparison = look_at(row)
         row = _refine(row, most, comparison.row(row.name).r_safe)
+        if parts is not None and row.lasts is None and row.r_safe and not row.is_cut_to_trace:
+            table = reopen(parts.judge(table, row))
+            continue
         is_tried = row.changes is not None and row.changes.is_complete
         if row.r_safe is None or is_tried or options.prefer is Preference.BUILD:
             break
@@ -157,6 +150,28 @@ def _settle(
         tried = replace(comparison.row(row.name), changes=row.changes)
         comparison = replace(comparison.with_row(tried), work=comparison.work + table.work)
     return recordings[most], comparison, table, row
+
+
+def _measure_candidates(
+    recordings: Sequence[LoadedTrace],
+    options: FitOptions,
+    programs: ChangedPrograms,
+    whole: WeightedProgress,
+    sweep: Sweep,
+) -> tuple[Comparison, Complete]:
+    """The candidates measured on all recordings, and what measures those that may win later."""
+    if len(recordings) == 1:
+        table = _compare_candidates(recordings[0], options, whole)
+        pruned = PrunedRows(recordings[0], programs, options.precision, options.pools)
+        return table, pruned.reopen
+    return design_several(
+        recordings,
+        options,
+        sweep=sweep,
+        is_whole=options.whole or not options.is_by_memory,
+        is_of_all=not options.is_by_memory,
+        progress=whole.part("design", _DESIGN),
+    )
 
 
 def _compare_candidates(

@@ -215,7 +215,7 @@ def find_least_of_whole(
         found = take_rival(choice, rival, options, ignore_progress)
         searched, known = found.winner.r_safe, found.winner.known
         limit = largest_r_safe(region, known, options.peak, options.margin)
-        if searched is not None and searched <= limit and not known.is_trace_specific:
+        if searched is not None and searched <= limit:
             best, least = found, find_least_within(view, rival.plan, searched, limit)
     return best, least
 

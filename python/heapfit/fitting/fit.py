@@ -19,7 +19,8 @@ from heapfit.fitting.incumbent import find_own_heaps
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
-from heapfit.fitting.selection import select_plan
+from heapfit.fitting.selection import Selection, select_plan
+from heapfit.fitting.shortlist import select_for_all
 from heapfit.fitting.workload import Place, Request, read_workload
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
@@ -104,13 +105,17 @@ def find_fit(
     options = request.options
     # A heap that does not exist is rejected before any work.
     named = [] if options.now is None else [find_heap(options.now, options.alignment)]
-    workload = read_workload(sources, request)
-    own = named or find_own_heaps(workload, options)
-    seconds = foretell([one.trace.info.events for one in workload.recordings])
-    if own:
-        seconds["code"] *= _REPLACED
-    request.stages.foretell(seconds)
-    selection = extend_to_horizon(select_plan(workload, request, own))
+
+    def select(some: Sequence[Path]) -> Selection:
+        workload = read_workload(some, request)
+        own = named or find_own_heaps(workload, options)
+        seconds = foretell([one.trace.info.events for one in workload.recordings])
+        if own:
+            seconds["code"] *= _REPLACED
+        request.stages.foretell(seconds)
+        return select_plan(workload, request, own)
+
+    selection = extend_to_horizon(select_for_all(sources, request, select))
     return make_result(selection, request, has_page=has_page), selection.choice.shown
 
 
@@ -144,4 +149,6 @@ def write(
     with start_writing_code(fitted.plan_file, paths, threads, coding) as wait_for_code:
         if write_page is not None and paths.report is not None:
             write_page(paths.report, fitted, shown, wait_for_code, writing)
+        else:
+            wait_for_code()  # which one thread begins here, and whose error is raised here
     stages.part("code")(_WRITE, 1.0)

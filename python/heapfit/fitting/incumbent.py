@@ -13,7 +13,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
-from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure_with_notes
+from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
@@ -28,6 +28,7 @@ from heapfit.fitting.choice import (
     list_rival_offers,
 )
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.parts import cut_parts
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress, ignore_progress
@@ -165,6 +166,19 @@ class Judge:
             is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
             is_known=is_known,
             is_preferred=self._is_preferred(needs, size, is_known=is_known),
+            parts=self._pair_parts(needs.heap),
+        )
+
+    def _pair_parts(self, heap: Heap) -> tuple[Pair, ...]:
+        """Both heaps on each part of one recording, where the fitted one was measured there."""
+        parts = cut_parts(self.choice.shown, self.options) if self.choice.row.parts else None
+        if parts is None:
+            return ()
+        needs = measure(heap, parts.parts, every_size=False).memories
+        both = zip(parts.parts, needs, self.choice.row.parts, strict=True)
+        return tuple(
+            Pair(f"part {i}", part.profile.u_max, now, fitted)
+            for i, (part, now, fitted) in enumerate(both, 2)
         )
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:
@@ -207,7 +221,7 @@ class Judge:
         """The rows that serve the recordings, with the bytes to set; not if blocks were counted."""
         for row in self.choice.comparison.rows:
             needed = self.choice.needs.get(row.name)
-            if needed is None or row.is_cut_to_trace or row.known.is_trace_specific:
+            if needed is None or row.is_cut_to_trace or row.lasts is False:
                 continue
             known = basis_of(self.choice, row)
             yield row, compute_size(needed, known, self.options).region

@@ -14,8 +14,9 @@ from heapfit.importers import ImportOptions
 from heapfit.plan.quantities import require_alignment, require_choice, require_number
 
 # A recording of more events is searched by an excerpt: a search holds 65 B an event in memory and
-# replays some hundred times what it looks at (docs/long-recordings.md).
+# replays some hundred times what it looks at (docs/evidence/long-recordings.md).
 MOST_SEARCHED = 5_000_000
+MOST_RECORDINGS = 100  # of more some are searched, and each other one is replayed in what is found
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +34,12 @@ class FitOptions(PlanOptions):
     code: bool = False  # plan and code of the fitted heap are written even where one is kept
     programs: tuple[Path, ...] = ()  # recorded ones, for names of call sites on the page
     most_events: int = MOST_SEARCHED  # of a longer recording an excerpt is searched
+    most_recordings: int = MOST_RECORDINGS  # that are searched
     allocators: tuple[str, ...] = ()  # what is tried, NAME or NAME:TUNABLE=VALUE,...; none: all
 
     def __post_init__(self) -> None:
         require_alignment(self.alignment)
-        for name, least in (("peak", 1), ("margin", 0), ("most_events", 1)):
+        for name, least in (("peak", 1), ("margin", 0), ("most_events", 1), ("most_recordings", 1)):
             require_number(name, getattr(self, name), least)
         require_choice("prefer", self.prefer, Preference)
         require_choice("effort", self.effort, Effort)

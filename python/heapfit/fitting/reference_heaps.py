@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
@@ -41,8 +42,9 @@ class ReferenceRow:
     size: HeapSize | None  # with the margin of its own kind, but for COUNTED; None: none serves
     mean: float | None  # instructions of a call, in the mean (docs/costs.md has the model)
     longest: float | None  # instructions of the longest call of the recording
-    flash: int | None  # bytes of code
+    flash: int | None  # bytes of code of what initialises, allocates and frees
     has_checks: bool = True  # a wrong free is detected by the code whose costs these are
+    flash_adds: Mapping[str, int] = field(default_factory=dict)  # bytes by further function
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
 
     @property
@@ -180,5 +182,5 @@ def _make_row(
         known = replace(known, changes=tried.changes.needed)
     size = None if needed is None else compute_size(needed, known, selection.options)
     costs = estimate_costs(heap, selection.choice.shown, needed)
-    figures = costs.mean, costs.longest, costs.flash, costs.has_checks
+    figures = costs.mean, costs.longest, costs.flash, costs.has_checks, costs.adds
     return ReferenceRow(title, standing, size, *figures)

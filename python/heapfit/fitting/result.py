@@ -143,7 +143,9 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
     suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
     referring = stages.part("reference", steps=_REFERENCES)
     references, referred = measure_reference_heaps(selection, referring)
-    holdout = check_holdout(choice, workload.recordings, searched, stages.part("hold"))
+    holdout = selection.others + check_holdout(
+        choice, workload.recordings, searched, stages.part("hold")
+    )
     kinds, longer = forecast_selection(selection)
     changes = _confirm_changes(selection)
     traces = [place.final(recording.trace) for recording in workload.recordings]

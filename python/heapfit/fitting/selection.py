@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
+from heapfit.fitting.assessment import NO_RECORDING, HoldoutResult
 from heapfit.fitting.choice import Choice, make_choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.excerpt_search import ExcerptInfo, choose_by_excerpts
@@ -41,6 +42,7 @@ class Selection:
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     baselines: Baselines
     today: IncumbentVerdict | None  # one of them compared with the plan
+    others: HoldoutResult = NO_RECORDING  # that were not searched (shortlist.py)
 
     @property
     def needs(self) -> tuple[int | None, ...]:
@@ -88,11 +90,15 @@ def select_plan(workload: Workload, request: Request, own: Sequence[Heap]) -> Se
     return _decide(found, request.stages.part("judge", steps=_TRIED))
 
 
-def decide_again(selection: Selection, margin: float) -> Selection:
-    """The selection as another margin makes it, in percent; the fitted plan stays."""
-    options, fitted = replace(selection.options, margin=margin), selection.fitted
+def decide_again(
+    selection: Selection, margin: float | None = None, *, peaks: tuple[int, ...] = ()
+) -> Selection:
+    """The selection as another margin makes it, in percent, or peaks; the fitted plan stays."""
+    options, fitted = selection.options, selection.fitted
+    options = options if margin is None else replace(options, margin=margin)
+    load = fitted.row.load
     fitted = make_choice(
-        fitted.row,
+        replace(fitted.row, load=replace(load, peaks=peaks or load.peaks)),
         fitted.table,
         shown=(fitted.shown, fitted.comparison, fitted.winner),
         trained_on=fitted.plan_file.trained_on,

@@ -48,7 +48,12 @@ def find_this_build(selection: Selection) -> ThisBuild | None:
     sizes: dict[str, int] = {}
     for row in choice.table.rows:
         is_passed_over = row.changes is not None and row.changes.needed > 0
-        if is_passed_over and row.r_safe is not None and not row.is_cut_to_trace:
+        if (
+            is_passed_over
+            and row.lasts is not False
+            and row.r_safe is not None
+            and not row.is_cut_to_trace
+        ):
             known = replace(basis_of(choice, row), changes=0.0)
             sizes[row.name] = compute_size(row.r_safe, known, options).region
     name = min(sizes, key=lambda one: sizes[one], default="")

@@ -28,12 +28,22 @@ _CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
 _LATER = 0.22  # of the loss comes there; less is what was filled at first
 _MOST_CORRELATION = 0.95
 _MATTERS = 0.05  # of the level: half of what is lost where ten such series lose all
+_BOUND = 0.88  # correlation of neighbours above which no level is seen
+_MANY = 150  # values, or more: it is seen if there are
+_PIECES = 6  # stretches that have nothing in common
+_BOUND_BESIDE = 0.55  # likewise, of what is left beside a cycle
+_PERIODS = 1.2, 7.0  # of that cycle
+_ENOUGH = 1000  # values to see that; of more, every other one or fewer
 _NEWEST = 6  # different values of which a pace is found
 _LONGER = 1.4  # times as long is the next part that is tried
 _AGREES = 1.5  # standard errors within which the slopes of parts agree
 _SURE = 1.96  # standard errors of what is printed
 _NEARBY = 7  # values over which the pace hardly changes
-_AT_MOST = 2.0  # times as fast or slow as the newest part its newest values are taken for
+_BENT = 1.1  # times as fast was a part before, if the fall is to slow down further:
+_SLOWER = 2.0  # times as slow as the newest part its newest values may be, at most
+_FASTER = 1.35  # likewise, as fast; always
+_UNEVEN = 1.3  # times as much as steps show do they hide: they differ, and are few
+_NEAR = 0.3  # of the way from the lows to the highs the last request may still be served
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +96,27 @@ def is_level(highs: Numbers, lows: Numbers, first: int, end: int) -> bool:
     return bool(min(lost) <= least)
 
 
+def wanders(values: Numbers) -> bool:
+    """True if the values go up and down by chance so slowly that a fall may be among it.
+
+    They may not where all their changes hardly matter, where one of them brings most of it back,
+    where neighbours are loosely bound, or where they are but for a cycle of 1.2 to 7 periods.
+    """
+    values = values[:: len(values) // _ENOUGH + 1]
+    moves, count = np.diff(values), len(values)
+    is_small = _SURE * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(np.median(values))
+    if is_small or 2 * moves.max() > np.ptp(values):
+        return False
+    angles = 2 * np.pi * np.outer(np.arange(*_PERIODS, 0.2), np.linspace(0, 1, count))
+    waves = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)], axis=2)
+    rests = values - (waves @ (np.linalg.pinv(waves) @ values)[..., None])[..., 0]
+    rest = min(rests, key=lambda one: float(one @ one))
+    return bool(
+        _bond(values - values.mean()) > (_BOUND if count < _MANY else 1 - _PIECES / count)
+        and _bond(rest) > _BOUND_BESIDE
+    )
+
+
 def find_decline(values: Numbers) -> Decline:
     """The pace of the newest straight part."""
     noise, steps = _find_noise(values)
@@ -102,11 +133,11 @@ def find_decline(values: Numbers) -> Decline:
         found.append((count, rate, error))
         count = min(int(count * _LONGER) + 1, len(values))
     (_, newest, spread), (since, rate, error) = found[0], found[-1]
-    slowest, fastest = sorted((rate / _AT_MOST, rate * _AT_MOST))
-    low = min(rate - _SURE * error, max(newest - spread, slowest))
-    high = max(rate + _SURE * error, min(newest + spread, fastest))
     earlier = values[max(0, len(values) - 2 * since) : len(values) - since]
     before = -find_trend(earlier if len(earlier) >= _NEWEST else values).slope
+    slowest = rate / _SLOWER if before > _BENT * rate else rate
+    low = min(rate - _SURE * error, max(newest - spread, slowest))
+    high = max(rate + _SURE * error, min(newest + spread, rate * _FASTER))
     return Decline(rate, max(0.0, low), high, since, before)
 
 
@@ -115,14 +146,15 @@ def find_end(
 ) -> tuple[float, float, float | None]:
     """After how many further values `needed` is left at the lows; the earliest, the latest.
 
-    The latest is midway to the highs, and where the fall slows down it goes on to do so; None if it
+    The latest is nearer to the highs, and where the fall slows down it goes on to do so; None if it
     may never come.
     """
     noise, steps = _find_noise(highs)
     count = max(4, int(decline.since) // 3)
     age = np.arange(count - 1, -1, -1)
     ends = [float(np.mean(one[-count:] - decline.rate * age)) for one in (lows, highs)]
-    low, middle = ends[0] - needed, max(0.0, sum(ends) / 2 - needed)
+    low = ends[0] - needed
+    middle = max(0.0, low + _NEAR * (ends[1] - ends[0]))
     variance = _SURE**2 * (noise / count + steps * count / 6)
 
     def cross(left: float, rate: float, sign: int, alone: float = 0.0) -> float:
@@ -160,13 +192,18 @@ def _fit_falling(values: Numbers) -> Numbers:
 def _score(values: Numbers) -> float:
     """The variance that a falling curve explains over the rest's, times independent values."""
     curve = _fit_falling(values)
-    rest, count = values - curve, len(values)
+    rest = values - curve
     explained, left = float(curve.var()), float(rest.var())
     if explained == 0 or left == 0:
         return inf if explained else 0.0
+    neighbours = min(max(0.0, _bond(rest)), _MOST_CORRELATION)
+    return len(values) * explained / left * (1 - neighbours) / (1 + neighbours)
+
+
+def _bond(rest: Numbers) -> float:
+    """The correlation of neighbours around 0, without the bias that few values have."""
     found = float(rest[:-1] @ rest[1:]) / float(rest @ rest)
-    neighbours = min(max(0.0, found + (1 + 3 * found) / count), _MOST_CORRELATION)
-    return count * explained / left * (1 - neighbours) / (1 + neighbours)
+    return found + (1 + 3 * found) / len(rest)
 
 
 def _find_noise(values: Numbers) -> tuple[float, float]:
@@ -182,4 +219,4 @@ def _find_noise(values: Numbers) -> tuple[float, float]:
     rest = (steps - (sums[first + width] - sums[first]) / width) * sqrt(width / (width - 1))
     each, next_one = float(rest @ rest) / count, float(rest[:-1] @ rest[1:]) / count
     lasting = min(each, max(0.0, each + 2 * next_one - 1.5 * each / sqrt(count)))
-    return (each - lasting) / 2, lasting
+    return (each - lasting) / 2, _UNEVEN * lasting

@@ -29,6 +29,7 @@ from heapfit.forecast.growth import (
 from heapfit.forecast.period import find_period
 from heapfit.forecast.trend import Trend, find_trend, rank_correlation
 from heapfit.forecast.windows import Windows, cut_windows, find_shutdown
+from heapfit.plan.brief import Brief
 from heapfit.plan.quantities import format_count
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
@@ -56,8 +57,8 @@ class Kind(StrEnum):
     TOO_SHORT = "too short to say"
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingKind:
+@dataclass(frozen=True, slots=True, repr=False)
+class RecordingKind(Brief):
     """The kind of a recording, and what its windows of equal length show."""
 
     kind: Kind

@@ -21,7 +21,7 @@ Values: TypeAlias = NDArray[Any] | Sequence[float]
 NORMAL_95 = 1.96  # deviations that a normal value lies within, 19 times of 20
 _MOST_CORRELATION = 0.95  # of neighbours; above it nothing is told from a trend
 _FEWEST = 4  # values of which a trend is computed
-_BIASES_OF_LINE = 3  # a line takes out more than a mean (docs/chances.md)
+_BIASES_OF_LINE = 3  # a line takes out more than a mean (docs/evidence/chances.md)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,14 @@ from pathlib import Path
 from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN, Compiler, run_in_folder
+from heapfit.generate.linked_folder import (
+    CORTEX_M4,
+    FAILURES,
+    OWN,
+    Compiler,
+    least_image,
+    run_in_folder,
+)
 from heapfit.generate.names import Text
 from heapfit.plan.plan import Plan
 
@@ -20,12 +27,13 @@ _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CodeSize:
-    """The code size of all functions of the generated header, by one compiler."""
+    """The code size of functions of the generated header, by one compiler: without tables."""
 
     place: Text  # whose code it is: "for Cortex-M4"
     compiler: Text
     options: Text
-    code: int  # bytes of instructions, without tables
+    code: int  # bytes of what makes the heap, allocates and frees
+    whole: int  # bytes of all functions
 
 
 def measure_code_sizes(folder: Path, images: Mapping[str, Path]) -> list[CodeSize]:
@@ -45,16 +53,22 @@ def read_code_size(plan: Plan) -> list[CodeSize]:
     if code is None or code.size is None:
         return []
     about = Text(f"{COMPILER}, measured for plans of this kind")
-    return [CodeSize(Text("as `fit` prints it"), about, CORTEX_M4.options, code.size)]
+    sizes = code.size, code.adds["all"] + code.size
+    return [CodeSize(Text("as `fit` prints it"), about, CORTEX_M4.options, *sizes)]
 
 
 def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
-    """The code size of a folder's linked image; None if the compiler's tools fail."""
+    """The code sizes of a folder's linked image; None if the compiler's tools fail."""
     try:
         about = compiler.about(folder)
-        sections = run_in_folder(folder, f"{compiler.tools}size", "-A", str(image))
+        sizes = weigh(compiler, least_image(image)), weigh(compiler, image)
     except FAILURES:
         return None
-    code = sum(int(size) for size in _CODE_SECTION.findall(sections))
     place = Text("for Cortex-M4" if compiler is CORTEX_M4 else "on this machine")
-    return CodeSize(place, about, compiler.options, code)
+    return CodeSize(place, about, compiler.options, *sizes)
+
+
+def weigh(compiler: Compiler, image: Path) -> int:
+    """The bytes of code of a linked image; one of FAILURES without the compiler's tools."""
+    sections = run_in_folder(image.parent, f"{compiler.tools}size", "-A", str(image))
+    return sum(int(size) for size in _CODE_SECTION.findall(sections))

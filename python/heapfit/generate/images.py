@@ -5,16 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
-from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, OWN
+from heapfit.generate.linked_folder import (
+    CORTEX_M4,
+    FAILURES,
+    OWN,
+    functions_of,
+    least_image,
+    least_of,
+)
 from heapfit.generate.worst_case.loop_marks import OPTIONS
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
-
-_FUNCTIONS = 80  # of an image, about
 
 
 @contextmanager
@@ -24,22 +28,23 @@ def link_images(
     """Links a folder's images of all functions of the header; they exist until the context ends.
 
     Of "plain", for a Cortex-M4, "marked", the same with its loops marked, and "own", for this
-    machine where there is no cross compiler, those that could be linked.
+    machine where there is no cross compiler, those that could be linked. Beside one that is not
+    marked lies one of the least that a program calls (least_image).
     A last step of the progress is left to who reads them.
     """
     counted = count_steps(progress, "compile the code", 3)
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
-            image, functions = Path(scratch) / name, count(1)
+            image, functions = Path(scratch) / name, functions_of(header)
             options = OPTIONS if name == "marked" else ()
             compiler = OWN if name == "own" else CORTEX_M4
 
-            def tell() -> None:
-                counted(name, min(next(functions) / _FUNCTIONS, 1.0))
-
             try:
-                compiler.link(folder, header, image, *options, tell=tell)
+                compiled = compiler.compile(folder, image, *options)
+                compiler.link(compiled, functions, image)
+                if not options:
+                    compiler.link(compiled, least_of(functions), least_image(image))
             except FAILURES:
                 return None
             finally:

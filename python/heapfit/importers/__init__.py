@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -15,6 +14,7 @@ from heapfit.importers.formats import (
     FORMATS,
     FRAMES,
     KNOWN_LIFETIMES,
+    LOG,
     PACKETS,
     STORED_MAGIC,
     Format,
@@ -22,6 +22,7 @@ from heapfit.importers.formats import (
 )
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
+from heapfit.importers.told_names import read_told_names
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.store_file import StoreFile
@@ -122,23 +123,30 @@ def open_trace(
     with scratch_folder() as folder:
         place = Path(folder)
         if isinstance(source, Trace):
-            trace = source
-        else:
-            opened = _open_copy if isinstance(source, StoreFile) else open_any
-            trace = opened(source, options or ImportOptions(), place, progress)
-        yield trace if keep_oversized else leave_out_oversized(trace, place)
+            yield source if keep_oversized else leave_out_oversized(source, place)
+            return
+        with copy_here(source) as here:
+            trace = open_any(here, options or ImportOptions(), place, progress)
+            yield trace if keep_oversized else leave_out_oversized(trace, place)
 
 
-def _open_copy(source: Path, options: ImportOptions, folder: Path, progress: Progress) -> Trace:
-    """Opens a file of a store by a copy, as it is read several times; errors name the file."""
-    copy = folder / source.name
-    try:
-        with source.open("rb") as file, copy.open("wb") as copied:
-            shutil.copyfileobj(file, copied)
-        return replace(open_any(copy, options, folder, progress), imported_from=source)
-    except (HeapfitError, OSError) as error:
-        reason = first_line(error).removeprefix(f"{copy}: ").removeprefix(f"{source}: ")
-        raise HeapfitError(f"{source}: {reason}") from error
+@contextmanager
+def copy_here(source: Path) -> Iterator[Path]:
+    """A copy of a file of a store, as it is read several times; errors name the file.
+
+    Of another file its own path.
+    """
+    if not isinstance(source, StoreFile):
+        yield source
+        return
+    with scratch_folder() as folder:
+        copy = folder / source.name
+        try:
+            source.save(copy)
+            yield copy
+        except HeapfitError as error:
+            reason = first_line(error).removeprefix(f"{copy}: ").removeprefix(f"{source}: ")
+            raise HeapfitError(f"{source}: {reason}") from error
 
 
 def _import(
@@ -167,6 +175,7 @@ def _import(
                     source=found.source or stream.path.name,
                     notes=(*filter(None, [others]), *found.notes, *cut),
                     pointer_bits=found.pointer_bits if bits is None else bits,
+                    names=read_told_names(stream.path) if form is LOG else {},
                 )
 
             columns = read_columns(incoming, content, options.whole_only, progress)

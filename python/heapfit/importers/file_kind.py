@@ -33,7 +33,7 @@ _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
         Kind.SOURCE: "compile it; heapfit record -- PROGRAM makes a recording of the program",
     }
 )
-_TOML: Final = FileKind("plan", "docs/plan-schema.md")
+_TOML: Final = FileKind("plan", "docs/evidence/schemas.md")
 _INCLUDE: Final = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]", re.MULTILINE)
 _ELF, _SCRIPT = b"\x7fELF", b"#!"
 _HOSTS: Final = (3, 62)  # e_machine of programs for i386 and x86-64

@@ -26,6 +26,8 @@ _HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
 # Files that people take for recordings: how they begin, what they are, and what to do.
 _RECORD = "record the program: heapfit record -- PROGRAM"
 _TARGET = "record on the device: heapfit generate --record has the recorder"
+SNAPSHOT = "heapfit snapshot"  # begins a file that images/snapshot.py wrote
+_IMAGE = "heapfit import CORE --program FIRMWARE.elf lists the heap that lies in it"
 CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
 _FOREIGN = tuple(
     (re.compile(rule, re.MULTILINE), what, do)
@@ -38,10 +40,15 @@ _FOREIGN = tuple(
         ),
         (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots", _RECORD),
         (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums", _RECORD),
-        (CORE_DUMP, "a core dump, which has memory and no requests", _RECORD),
+        (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
         (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
         (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
         (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees", _RECORD),
+        (
+            f'\\A{{"{SNAPSHOT}"'.encode(),
+            "a snapshot of a heap at one moment, from which no size follows",
+            "heapfit profile shows it; " + _RECORD,
+        ),
         (rb'\A\{"(snapshot|head)":', "a heap snapshot of Node, whose collector frees", _RECORD),
         (rb'"traceEvents"|\A\[\{"(name|cat|ph|pid|ts)"', "a trace of Chrome or Perfetto", _RECORD),
         (

@@ -16,7 +16,6 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
-from heapfit.importers.told_names import read_told_names
 from heapfit.trace.loaded import LoadedTrace
 
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
@@ -71,7 +70,7 @@ def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Pla
     """The callers of each site, inlined ones too; without programs as the log itself names them."""
     recorded = loaded.trace.chains
     if not programs:
-        told = read_told_names(loaded.trace.given)
+        told = loaded.trace.info.names
         begin = int(loaded.trace.info.source == _WRAPPED_CALLERS)
         chains = {
             **{site: (site,) for site in np.unique(loaded.sites).tolist() if site in told},

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
 from heapfit.importers.stream import ByteStream
 
 # An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL and
@@ -20,22 +19,19 @@ _TOLD = re.compile(
 
 
 def read_told_names(log: Path) -> dict[int, str]:
-    """The names in a log by the numbers that its trace has for them; none in another file."""
-    names: dict[int, str] = {}
-    try:
-        with ByteStream(log) as stream:
-            found = {
-                (one["at"], one["place"] or one[one.lastgroup or ""])
-                for chunk in (stream.chunks() if b"\0" not in stream.head else ())
-                for one in _TOLD.finditer(chunk)
-            }
-    except HeapfitError:
-        return names
-    for at, text in found:
-        names[_hash(text) if at is None else int(at, 16) & 0xFFFFFFFF] = text.decode(
-            errors="replace"
+    """The names in a log by the numbers that its trace has for them; none in a pipe."""
+    if not log.is_file():
+        return {}
+    with ByteStream(log) as stream:
+        found = dict.fromkeys(
+            (one["at"], one["place"] or one[one.lastgroup or ""])
+            for chunk in stream.chunks()
+            for one in _TOLD.finditer(chunk)
         )
-    return names
+    return {
+        _hash(text) if at is None else int(at, 16) & 0xFFFFFFFF: text.decode(errors="replace")
+        for at, text in found
+    }
 
 
 def _hash(name: bytes) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Energy of metadata accesses: their number times what one costs in a memory of the heap's size.
 
-The table behind it is sram.toml, or one of the user's (docs/energy.md). Such a model orders designs
-and gives ratios; it does not give the joules of a product.
+The table behind it is sram.toml, or one of the user's (docs/evidence/energy.md). Such a model
+orders designs and gives ratios; it does not give the joules of a product.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from heapfit import _engine
 from heapfit.plan.toml_table import FileKind, Table, read_document
 
 SCHEMA = 1
-_KIND = FileKind("table of energies", "docs/energy.md")
+_KIND = FileKind("table of energies", "docs/evidence/energy.md")
 _OWN = Path(__file__).with_name("sram.toml")
 _LONGEST_SOURCE = 1000  # characters
 _LARGEST_MEMORY = 2**47  # bytes

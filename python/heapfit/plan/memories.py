@@ -19,7 +19,7 @@ from heapfit.plan.plan import LARGEST_REGION, MOST_TAGS, Plan, plan_table, read_
 from heapfit.plan.quantities import parse_size
 from heapfit.plan.toml_table import Table
 
-# What a request can need, in the order of its bits (docs/trace-schema.md).
+# What a request can need, in the order of its bits (docs/evidence/schemas.md).
 CAPABILITIES: Final = (
     "internal", "dma", "exec", "external", "fast", "retained", "uncached", "bytes",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plan file: a plan together with what it was made from.
 
-It is TOML, to be read, edited or written by hand; docs/plan-schema.md describes every key.
+It is TOML, to be read, edited or written by hand; docs/evidence/schemas.md describes every key.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tomli_w
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
+from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
 from heapfit.plan.toml_table import FileKind, Table, read_document
@@ -25,7 +26,7 @@ from heapfit.plan.toml_table import FileKind, Table, read_document
 SCHEMA = 1
 MOST_MARGIN = 1000  # percent
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
-_KIND = FileKind("plan", "docs/plan-schema.md")
+_KIND = FileKind("plan", "docs/evidence/schemas.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MUST_NAME = "be a letter, then letters, digits, _ and -, not {}"
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
@@ -62,8 +63,8 @@ class TrainingRecord:
 BY_HAND = TrainingRecord("no recording (written by hand)", "", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class PlanFile:
+@dataclass(frozen=True, slots=True, repr=False)
+class PlanFile(Brief):
     """A plan with all that generate, compare and a reader need to know of it. Sizes in bytes."""
 
     name: str  # a letter, then letters, digits, "_" and "-"; at most 64
@@ -92,7 +93,7 @@ def plan_text(plan_file: PlanFile) -> str:
     """The text of a plan file: comments, with a hash of the rest, then TOML."""
     rest = tomli_w.dumps(_document(plan_file))
     return (
-        "# A heapfit plan; docs/plan-schema.md describes every key. Sizes are in bytes.\n"
+        "# A heapfit plan; docs/evidence/schemas.md describes every key. Sizes are in bytes.\n"
         "# After an edit, `heapfit compare TRACE --plan THIS` prints the region it needs now.\n"
         f"# As written {_SEAL}{_hash(rest)}: once edited, it is not overwritten.\n{rest}"
     )

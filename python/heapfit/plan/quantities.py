@@ -34,6 +34,17 @@ def parse_size(text: str) -> int:
     return size
 
 
+def parse_address(words: str) -> int:
+    """An address of memory, such as 0x20000000; ValueError if it is none.
+
+    >>> parse_address("0x20000000") == parse_address("536870912")
+    True
+    """
+    if not re.fullmatch(r"0x[0-9a-fA-F]{1,16}|[0-9]{1,19}", words):
+        raise ValueError(f"{words[:40]} is no address such as 0x20000000")
+    return int(words, 0)
+
+
 def parse_sizes(text: str) -> tuple[int, ...]:
     """The bytes of each of several sizes, with commas between.
 

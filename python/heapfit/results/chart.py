@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The charts of a report: plain dictionaries, drawn by charts.js.
 
-Their form is a small part of plotly's (docs/decisions/0025): scatter and bar; axes that are linear,
+Their form is a small part of plotly's (decision 25): scatter and bar; axes that are linear,
 logarithmic or of categories, with domains; bands, intervals, annotations. A colour is written
 "var(--name)", so that one figure serves light, dark and paper. Every foreign name goes through
 `figure_text`.

@@ -169,7 +169,8 @@ def _choices(fit: Fit) -> list[Part]:
     ]
     words = (
         "Each heap for these recordings, with its reserve. Calls in instructions of "
-        "a Cortex-M4, estimated; flash in bytes of code."
+        "a Cortex-M4, estimated; flash in bytes of code of init, malloc and free: the README of "
+        "the code has what further functions add."
     )
     return [Line(words), Table(columns, rows, look="offers")]
 

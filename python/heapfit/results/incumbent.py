@@ -47,6 +47,7 @@ def _comparison_parts(today: IncumbentVerdict) -> list[Part]:
         "set_to": None if region is None else heap.set_to(region),
         "saved": today.saved,
         "saved_with_margins": today.saved_with_margins,
+        "saved_in_longer_runs": today.lasting,
         "permanent": permanent,
     }
     return [
@@ -56,6 +57,7 @@ def _comparison_parts(today: IncumbentVerdict) -> list[Part]:
             f"RAM and ROM in bytes; RAM for {runs}, without margin and with. Sources: docs/now.md."
         ),
         *hide_unless(several, [Line(""), Table(_pair_columns(today), today.pairs, "pairs")]),
+        *hide_unless(False, [Table(_pair_columns(today), today.parts, "parts")]),
         *([] if permanent is None else [Line(_describe_permanent(permanent, today))]),
     ]
 

@@ -7,7 +7,7 @@ from heapfit.comparison.longer import LongerRun, LongerRuns
 from heapfit.results.number_text import known_size, size
 from heapfit.results.parts import Column, Fields, Line, Part, Section, Table
 
-_LAW = "By one law of many loads: it holds on average over them and bounds none (docs/lasting.md)."
+_LAW = "By one law of many loads: it holds on average over them and bounds none (docs/margin.md)."
 
 LONGER_RUNS: tuple[Column[LongerRun], ...] = (
     Column("name", "a run (--horizon)", page="a run"),

@@ -39,6 +39,7 @@ _REFERENCES: tuple[Column[ReferenceRow], ...] = (
     Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
     Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
     Column("flash", "flash"),
+    Column("flash_adds", value=lambda row: dict(row.flash_adds)),
     Column("has_checks"),
 )
 
@@ -133,8 +134,17 @@ def _legend(fit: Fit, is_whole: bool) -> str:
         ("+" in marks, "+ measured on the excerpt"),
         (True, "~ estimated Cortex-M4 instr."),
         ("#" in marks, "# frees not checked"),
+        (is_whole, _describe_adds(fit)),
     )
     return "  ".join(meanings)
+
+
+def _describe_adds(fit: Fit) -> str:
+    """What flash is of, and what further functions of the fitted heap add to it."""
+    fitted = [row.flash_adds for row in fit.references if row.standing is ReferenceKind.FITTED]
+    adds = [f"{name} {size:,}" for one in fitted[:1] for name, size in one.items()]
+    told = "flash of init, malloc, free"
+    return f"{told}; the fitted heap's further functions: {', '.join(adds)}" if adds else told
 
 
 def _hold_parts(fit: Fit) -> list[Part]:

@@ -10,63 +10,27 @@ from typing import TypeAlias
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
+from heapfit.simulation.law import LONGEST, SHORTEST, Law, nanoseconds, read_seconds
 from heapfit.simulation.recording import load_recording
 
-SHORTEST = 1e-9  # seconds: the engine's unit
-LONGEST = 1e6  # seconds; 11.6 days, the engine's longest mean
-NS = 1_000_000_000  # in a second
+POISSON = "Poisson"
 
 
-@dataclass(frozen=True, slots=True)
-class Poisson:
+def poisson(interval: float) -> Law:
     """Independent arrivals with this mean interval in seconds."""
-
-    interval: float
-
-    def engine(self) -> _engine.Poisson:
-        return _engine.Poisson(mean_ns=nanoseconds(self.interval))
+    return Law(POISSON, {"mean_ns": nanoseconds(interval)}, interval)
 
 
-@dataclass(frozen=True, slots=True)
-class Periodic:
+def periodic(interval: float) -> Law:
     """Arrivals at a fixed interval in seconds."""
-
-    interval: float
-
-    def engine(self) -> _engine.Periodic:
-        return _engine.Periodic(interval_ns=nanoseconds(self.interval))
+    return Law("Periodic", {"interval_ns": nanoseconds(interval)}, interval)
 
 
-@dataclass(frozen=True, slots=True)
-class OnOff:
-    """Bursts: Poisson while on; both states last exponentially long."""
-
-    on: float
-    off: float
-    interval: float  # while on
-
-    def engine(self) -> _engine.OnOff:
-        return _engine.OnOff(
-            on_mean_ns=nanoseconds(self.on),
-            off_mean_ns=nanoseconds(self.off),
-            interval_mean_ns=nanoseconds(self.interval),
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class MarkovModulated:
-    """Poisson in each state; a state lasts exponentially long, then weights choose the next."""
-
-    intervals: tuple[float, ...]
-    stays: tuple[float, ...]
-    weights: tuple[tuple[float, ...], ...]  # a row for each state
-
-    def engine(self) -> _engine.MarkovModulated:
-        return _engine.MarkovModulated(
-            interval_mean_ns=[nanoseconds(one) for one in self.intervals],
-            stay_mean_ns=[nanoseconds(one) for one in self.stays],
-            weights=[list(row) for row in self.weights],
-        )
+def burst(on: float, off: float, interval: float) -> Law:
+    """Bursts: Poisson with this interval while on; both states last exponentially long."""
+    means = {"on_mean_ns": on, "off_mean_ns": off, "interval_mean_ns": interval}
+    arguments = {name: nanoseconds(value) for name, value in means.items()}
+    return Law("OnOff", arguments, interval * (on + off) / on)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,33 +44,32 @@ class RecordedTraffic:
         return load_recording(self.trace)
 
 
-ArrivalLaw: TypeAlias = Poisson | Periodic | OnOff | MarkovModulated | RecordedTraffic
-
-
-def nanoseconds(seconds: float) -> int:
-    """Seconds in whole nanoseconds, at least one."""
-    return max(1, round(seconds * NS))
+ArrivalLaw: TypeAlias = Law | RecordedTraffic
 
 
 def _read_on_off(table: Table, _folder: Path) -> ArrivalLaw:
-    on, off = (table.number(key, SHORTEST, LONGEST) for key in ("on", "off"))
-    return OnOff(on, off, read_interval(table))
+    on, off = (read_seconds(table, key) for key in ("on", "off"))
+    return burst(on, off, read_interval(table))
 
 
 def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
-    intervals, stays, weights = [], [], []
+    """Poisson in each state; a state lasts exponentially long, then weights choose the next."""
     states = table.tables("states")
     if not states:
         table.reject("states", "must be a list of at least one state")
-    for state in states:
-        intervals.append(read_interval(state))
-        stays.append(state.number("stay", SHORTEST, LONGEST))
-        row = state.numbers("next", 0, 1e9)
-        if len(row) != len(states) or sum(row) <= 0:
-            state.reject("next", f"must be {len(states)} weights, one for each state, not all 0")
-        weights.append(row)
-        state.finish()
-    return MarkovModulated(tuple(intervals), tuple(stays), tuple(weights))
+    rows = (_read_state(state, len(states)) for state in states)
+    names = ("interval_mean_ns", "stay_mean_ns", "weights")
+    return Law("MarkovModulated", dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+
+
+def _read_state(state: Table, states: int) -> tuple[int, int, list[float]]:
+    """The mean interval and stay of a state in nanoseconds, and the weight of each to follow."""
+    interval, stay = read_interval(state), read_seconds(state, "stay")
+    row = state.numbers("next", 0, 1e9)
+    if len(row) != states or sum(row) <= 0:
+        state.reject("next", f"must be {states} weights, one for each state, not all 0")
+    state.finish()
+    return nanoseconds(interval), nanoseconds(stay), list(row)
 
 
 def read_interval(table: Table) -> float:
@@ -115,13 +78,13 @@ def read_interval(table: Table) -> float:
         if table.has("interval"):
             table.reject("rate", "is the inverse of interval: give one of them")
         return 1 / table.number("rate", 1 / LONGEST, 1 / SHORTEST)
-    return table.number("interval", SHORTEST, LONGEST)
+    return read_seconds(table, "interval")
 
 
 # By their names; a path is relative to the folder.
 ARRIVAL_LAWS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
-    "poisson": lambda table, _: Poisson(read_interval(table)),
-    "periodic": lambda table, _: Periodic(read_interval(table)),
+    "poisson": lambda table, _: poisson(read_interval(table)),
+    "periodic": lambda table, _: periodic(read_interval(table)),
     "on_off": _read_on_off,
     "markov": _read_markov,
     "recorded": lambda table, folder: RecordedTraffic(table.file("trace", folder)),

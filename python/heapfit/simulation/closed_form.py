@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
-from heapfit.simulation.arrivals import Poisson
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
 from heapfit.simulation.traffic import Traffic
@@ -73,13 +72,10 @@ def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
 def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
     """The metrics that have a closed form, by name; None if none applies."""
     solver = _SOLVERS.get(limit_of(scheme.plan))
-    mean_holding = traffic.holding.mean
-    if not isinstance(traffic.arrivals, Poisson) or mean_holding is None:
+    sizes, offered = traffic.sizes, traffic.offered if traffic.is_poisson else None
+    if solver is None or sizes is None or offered is None:
         return None
-    if solver is None or traffic.sizes is None:
-        return None
-    offered = mean_holding / traffic.arrivals.interval
-    losses = solver(scheme, traffic.sizes, offered)
+    losses = solver(scheme, sizes, offered)
     return None if losses is None else _metrics(scheme, losses, offered)
 
 

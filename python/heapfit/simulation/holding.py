@@ -4,156 +4,88 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from heapfit import _engine
 from heapfit.plan.toml_table import Table
-from heapfit.simulation.arrivals import LONGEST, SHORTEST, nanoseconds
+from heapfit.simulation.law import (
+    LONGEST,
+    SHORTEST,
+    Law,
+    nanoseconds,
+    read_bounds,
+    read_seconds,
+)
 from heapfit.simulation.recording import count_holding_times
 
+RECORDED = Law("RecordedHolding", {})  # as long as in the recording that gives the arrivals
+UNDRAWN = ("FixedHolding", "FifoService", RECORDED.name)  # another seed gives the same times
 
-@dataclass(frozen=True, slots=True)
-class ExponentialHolding:
+
+def exponential(mean: float) -> Law:
     """Holding times with an exponential distribution of this mean, in seconds."""
-
-    mean: float
-
-    def engine(self) -> _engine.ExponentialHolding:
-        return _engine.ExponentialHolding(mean_ns=nanoseconds(self.mean))
+    return Law("ExponentialHolding", {"mean_ns": nanoseconds(mean)}, mean)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedHolding:
+def constant(mean: float) -> Law:
     """A constant holding time in seconds."""
-
-    mean: float
-
-    def engine(self) -> _engine.FixedHolding:
-        return _engine.FixedHolding(ns=nanoseconds(self.mean))
+    return Law("FixedHolding", {"ns": nanoseconds(mean)}, mean)
 
 
-@dataclass(frozen=True, slots=True)
-class UniformHolding:
+def uniform(least: float, most: float) -> Law:
     """Holding times uniform between two bounds, in seconds."""
-
-    least: float
-    most: float
-
-    @property
-    def mean(self) -> float:
-        """The mean holding time in seconds."""
-        return (self.least + self.most) / 2
-
-    def engine(self) -> _engine.UniformHolding:
-        return _engine.UniformHolding(
-            least_ns=nanoseconds(self.least), most_ns=nanoseconds(self.most)
-        )
+    return Law(
+        "UniformHolding",
+        {"least_ns": nanoseconds(least), "most_ns": nanoseconds(most)},
+        (least + most) / 2,
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class LognormalHolding:
+def lognormal(mean: float, sigma: float) -> Law:
     """Holding times whose logarithm is normal with this standard deviation."""
-
-    mean: float
-    sigma: float
-
-    def engine(self) -> _engine.LognormalHolding:
-        return _engine.LognormalHolding(mean_ns=nanoseconds(self.mean), sigma=self.sigma)
+    return Law("LognormalHolding", {"mean_ns": nanoseconds(mean), "sigma": sigma}, mean)
 
 
-@dataclass(frozen=True, slots=True)
-class FifoService:
-    """Held until a server has sent everything that was admitted before, and then this."""
-
-    bytes_per_second: float | None
-    packets_per_second: float | None
-    mean: ClassVar[None] = None  # depends on the queue
-
-    def engine(self) -> _engine.FifoService:
-        if self.bytes_per_second is not None:
-            return _engine.FifoService(bytes_per_second=self.bytes_per_second)
-        return _engine.FifoService(packets_per_second=self.packets_per_second)
+def fifo(unit: str, rate: float) -> Law:
+    """Held until a server of so many bytes or packets a second has sent all before, and this."""
+    return Law("FifoService", {f"{unit}_per_second": rate})
 
 
-@dataclass(frozen=True, slots=True)
-class EmpiricalHolding:
+def empirical(times: Sequence[float], weights: Sequence[float]) -> Law:
     """Holding times drawn independently by their weights, in seconds."""
-
-    times: tuple[float, ...]
-    weights: tuple[float, ...]
-
-    @property
-    def mean(self) -> float:
-        """The mean holding time in seconds."""
-        pairs = zip(self.times, self.weights, strict=True)
-        return math.fsum(t * w for t, w in pairs) / math.fsum(self.weights)
-
-    def engine(self) -> _engine.EmpiricalHolding:
-        times = np.array([nanoseconds(one) for one in self.times], np.uint64)
-        return _engine.EmpiricalHolding(ns=times, weight=np.array(self.weights, float))
+    ns = np.array([*map(nanoseconds, times)], np.uint64)
+    return Law(
+        "EmpiricalHolding",
+        {"ns": ns, "weight": np.array(weights, float)},
+        math.fsum(t * w for t, w in zip(times, weights, strict=True)) / math.fsum(weights),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedHolding:
-    """Each packet is held as long as in the recording that gives the arrivals."""
-
-    mean: ClassVar[None] = None  # not known before it is read
-
-    def engine(self) -> _engine.RecordedHolding:
-        return _engine.RecordedHolding()
+def _read_fifo(table: Table, _folder: Path) -> Law:
+    units = [one for one in ("bytes", "packets") if table.has(f"{one}_per_second")]
+    if len(units) != 1:
+        table.reject("bytes_per_second", "give this or packets_per_second, and not both")
+    return fifo(units[0], table.number(f"{units[0]}_per_second", 1e-6, 1e15))
 
 
-HoldingLaw: TypeAlias = (
-    ExponentialHolding
-    | FixedHolding
-    | UniformHolding
-    | LognormalHolding
-    | FifoService
-    | EmpiricalHolding
-    | RecordedHolding
-)
-
-
-def _time(table: Table, key: str) -> float:
-    return table.number(key, SHORTEST, LONGEST)
-
-
-def _read_uniform(table: Table, _folder: Path) -> HoldingLaw:
-    least, most = _time(table, "least"), _time(table, "most")
-    if least > most:
-        table.reject("least", f"{least:g} is above most, which is {most:g}")
-    return UniformHolding(least, most)
-
-
-def _read_fifo(table: Table, _folder: Path) -> HoldingLaw:
-    keys = ("bytes_per_second", "packets_per_second")
-    rates = [table.number(key, 1e-6, 1e15) if table.has(key) else None for key in keys]
-    if rates.count(None) != 1:
-        table.reject(keys[0], f"give this or {keys[1]}, and not both")
-    return FifoService(*rates)
-
-
-def _read_empirical(table: Table, folder: Path) -> HoldingLaw:
+def _read_empirical(table: Table, folder: Path) -> Law:
     if table.has("trace"):
-        return EmpiricalHolding(*count_holding_times(table.file("trace", folder)))
+        return empirical(*count_holding_times(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
-    return EmpiricalHolding(times, table.weights("weights", len(times), "time"))
+    return empirical(times, table.weights("weights", len(times), "time"))
 
 
 # By their names; a path is relative to the folder.
-HOLDING_LAWS: dict[str, Callable[[Table, Path], HoldingLaw]] = {
-    "exponential": lambda table, _: ExponentialHolding(_time(table, "mean")),
-    "fixed": lambda table, _: FixedHolding(_time(table, "mean")),
-    "uniform": _read_uniform,
-    "lognormal": lambda table, _: LognormalHolding(
-        _time(table, "mean"), table.number("sigma", 0, 10)
+HOLDING_LAWS: dict[str, Callable[[Table, Path], Law]] = {
+    "exponential": lambda table, _: exponential(read_seconds(table, "mean")),
+    "fixed": lambda table, _: constant(read_seconds(table, "mean")),
+    "uniform": lambda table, _: uniform(*read_bounds(table, read_seconds)),
+    "lognormal": lambda table, _: lognormal(
+        read_seconds(table, "mean"), table.number("sigma", 0, 10)
     ),
     "fifo": _read_fifo,
     "empirical": _read_empirical,
-    "recorded": lambda _table, _: RecordedHolding(),
+    "recorded": lambda _table, _: RECORDED,
 }

@@ -83,13 +83,11 @@ def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
     if run.half_width is None or len(seen) + run.replications > run.most_replications:
         return False
     return not all(
-        _is_narrow(part, run, run.half_width) for part in (seen, seen[: -run.replications])
+        part and _is_narrow(part, run, run.half_width) for part in (seen, seen[: -run.replications])
     )
 
 
 def _is_narrow(seen: list[Observation], run: RunSettings, half_width: float) -> bool:
-    if not seen:
-        return False
     estimate = estimate_metric(seen, run.metric, run.confidence)
     if estimate is None:
         return True

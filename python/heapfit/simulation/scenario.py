@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A scenario file: traffic, the schemes it is offered to, a grid of both, and how long to run.
 
-docs/scenario-schema.md describes every key.
+docs/evidence/schemas.md describes every key.
 
 [[grid]]                        an axis; axes are crossed
 "traffic.arrivals.interval" = [0.001, 0.002]
@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from heapfit.plan.brief import Brief
 from heapfit.plan.toml_table import Table, read_document, show
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scheme import Scheme, read_scheme
@@ -76,8 +77,8 @@ class Point:
     schemes: tuple[Scheme, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+@dataclass(frozen=True, slots=True, repr=False)
+class Scenario(Brief):
     """A scenario file, read and checked at every point of its grid."""
 
     path: Path
@@ -194,10 +195,10 @@ def _set_values(
         for name in names:
             tables = [one for table in tables for one in _tables_of(table, name)]
         if not tables:
-            there_is_none = (
-                f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}"
+            top.reject(
+                "grid",
+                f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}",
             )
-            top.reject("grid", there_is_none)
         for table in tables:
             table[last] = value
     return changed

@@ -83,9 +83,8 @@ class SimulationResult(Tabular):
         return f"simulation of {self.scenario.name}: {len(self.results)} schemes at points"
 
     def to_arrow(self) -> pa.Table:
-        """A row for each metric of each scheme at each point (docs/scenario-schema.md)."""
-        rows = [row for result in self.results for row in _metric_rows(result)]
-        return pa.table({name: [row[name] for row in rows] for name in rows[0]})
+        """A row for each metric of each scheme at each point (docs/evidence/schemas.md)."""
+        return pa.Table.from_pylist([row for one in self.results for row in _metric_rows(one)])
 
     def count_wide_intervals(self) -> int:
         """How many intervals are wider than the scenario asks for, all replications done."""
@@ -139,8 +138,7 @@ class _Cell:
         ]
 
     def _round_length(self) -> int:
-        traffic = self.point.traffic
-        if is_batched(traffic, self.run) or not traffic.is_drawn:
+        if is_batched(self.point.traffic, self.run) or not self.point.traffic.is_drawn:
             return 0 if self.seen else 1  # which runs to the end by itself
         return self.run.replications
 
@@ -199,16 +197,16 @@ def _cells(scenario: Scenario) -> list[_Cell]:
 
 
 def _job(cell: _Cell, task: Task) -> Job:
-    point = [f"{key} = {value}" for key, value in cell.point.values.items()]
+    point = (f"{key} = {value}" for key, value in cell.point.values.items())
     name = ", ".join([cell.scheme.name, *point, f"replication {task.number + 1}"])
-    requests = cell.run.warm_up + cell.run.requests
-    return Job(name, replicate, task, task.traffic.files, events=2 * requests)
+    events = 2 * (cell.run.warm_up + cell.run.requests)
+    return Job(name, replicate, task, task.traffic.files, events)
 
 
 def write_table(path: Path, simulation: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all.
 
-    docs/scenario-schema.md lists the columns.
+    docs/evidence/schemas.md lists the columns.
     """
     origin = {
         "schema": _SCHEMA,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.toml_table import Table
+from heapfit.simulation.law import read_bounds
 from heapfit.simulation.recording import count_sizes
 
 Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -131,19 +132,13 @@ DrawnSizes: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalS
 SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
-def _read_range(table: Table) -> tuple[int, int]:
-    least = table.whole("least", 1, LARGEST)
-    most = table.whole("most", 1, LARGEST)
-    if least > most:
-        table.reject("least", f"{least} is above most, which is {most}")
-    return least, most
+def _read_size(table: Table, key: str) -> int:
+    return table.whole(key, 1, LARGEST)
 
 
 def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
-    ack_size = table.whole("ack_size", 1, LARGEST)
-    ack_percent = table.whole("ack_percent", 0, 100)
-    mtu_size = table.whole("mtu_size", 1, LARGEST)
-    mtu_percent = table.whole("mtu_percent", 0, 100)
+    ack_size, mtu_size = _read_size(table, "ack_size"), _read_size(table, "mtu_size")
+    ack_percent, mtu_percent = (table.whole(f"{one}_percent", 0, 100) for one in ("ack", "mtu"))
     if ack_percent + mtu_percent > 100:
         table.reject("mtu_percent", f"{ack_percent} + {mtu_percent} are above 100")
     if mtu_size < ack_size + 2:
@@ -160,8 +155,8 @@ def _read_empirical(table: Table, folder: Path) -> SizeLaw:
 
 # By their names; a path is relative to the folder.
 SIZE_LAWS: dict[str, Callable[[Table, Path], SizeLaw]] = {
-    "uniform": lambda table, _: UniformSize(*_read_range(table)),
-    "exponential": lambda table, _: ExponentialSize(*_read_range(table)),
+    "uniform": lambda table, _: UniformSize(*read_bounds(table, _read_size)),
+    "exponential": lambda table, _: ExponentialSize(*read_bounds(table, _read_size)),
     "bimodal": _read_bimodal,
     "empirical": _read_empirical,
     "listed": lambda table, _: ListedSizes(table.wholes("sizes", 1, LARGEST)),

@@ -11,18 +11,13 @@ from typing import TypeVar
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.toml_table import FileKind, Table, read_document
-from heapfit.simulation.arrivals import ARRIVAL_LAWS, ArrivalLaw, RecordedTraffic
-from heapfit.simulation.holding import (
-    HOLDING_LAWS,
-    FifoService,
-    FixedHolding,
-    HoldingLaw,
-    RecordedHolding,
-)
+from heapfit.simulation.arrivals import ARRIVAL_LAWS, POISSON, ArrivalLaw, RecordedTraffic
+from heapfit.simulation.holding import HOLDING_LAWS, RECORDED, UNDRAWN
+from heapfit.simulation.law import Law
 from heapfit.simulation.sizes import SIZE_LAWS, SizeLaw
 
-_Law = TypeVar("_Law", ArrivalLaw, SizeLaw, HoldingLaw)
-SCENARIO = FileKind("scenario", "docs/scenario-schema.md")
+_Law = TypeVar("_Law", ArrivalLaw, SizeLaw, Law)
+SCENARIO = FileKind("scenario", "docs/evidence/schemas.md")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +26,7 @@ class Traffic:
 
     arrivals: ArrivalLaw
     sizes: SizeLaw | None  # None: recorded with the arrivals
-    holding: HoldingLaw
+    holding: Law
 
     def engine(self) -> _engine.Traffic:
         return _engine.Traffic(
@@ -55,10 +50,20 @@ class Traffic:
         return isinstance(self.arrivals, RecordedTraffic)
 
     @property
+    def is_poisson(self) -> bool:
+        """True if arrivals do not depend on each other."""
+        return isinstance(self.arrivals, Law) and self.arrivals.name == POISSON
+
+    @property
+    def offered(self) -> float | None:
+        """Erlangs: requests live at once if none were refused; None where it takes more to know."""
+        interval = self.arrivals.mean if isinstance(self.arrivals, Law) else None
+        return self.holding.mean / interval if self.holding.mean and interval else None
+
+    @property
     def is_drawn(self) -> bool:
         """True if another seed gives other requests."""
-        drawn_holding = not isinstance(self.holding, FixedHolding | FifoService | RecordedHolding)
-        return not self.is_recorded or drawn_holding
+        return not self.is_recorded or self.holding.name not in UNDRAWN
 
 
 def read_traffic(table: Table, folder: Path) -> Traffic:
@@ -71,7 +76,7 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
     else:
         sizes = _read_law(table.table("sizes"), SIZE_LAWS, "size law", folder)
     holding = _read_law(table.table("holding"), HOLDING_LAWS, "holding law", folder)
-    if isinstance(holding, RecordedHolding) and not isinstance(arrivals, RecordedTraffic):
+    if holding == RECORDED and not isinstance(arrivals, RecordedTraffic):
         table.reject("holding", "is recorded, but the arrivals are not")
     table.finish()
     return Traffic(arrivals, sizes, holding)

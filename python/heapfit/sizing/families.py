@@ -22,7 +22,6 @@ from heapfit import _engine
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, pool_sizes
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
-from heapfit.simulation.arrivals import ArrivalLaw, OnOff, Periodic, Poisson
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import ListedSizes
 from heapfit.simulation.traffic import Traffic
@@ -62,19 +61,9 @@ def load_of(traffic: Traffic) -> Load:
             "traffic: a recording is sized as a trace: heapfit size TRACE --admission A"
         )
     distribution = None if isinstance(sizes, ListedSizes) else sizes.distribution()
-    interval = _mean_interval(traffic.arrivals)
-    mean = traffic.holding.mean
-    offered = mean / interval if mean and interval else None
     if distribution is None:
-        return Load(sizes.most, offered, None, None)
-    return Load(sizes.most, offered, *distribution)
-
-
-def _mean_interval(arrivals: ArrivalLaw) -> float | None:
-    """Seconds between two arrivals, averaged over all time; None where it takes more to know."""
-    if isinstance(arrivals, OnOff):
-        return arrivals.interval * (arrivals.on + arrivals.off) / arrivals.on
-    return arrivals.interval if isinstance(arrivals, Poisson | Periodic) else None
+        return Load(sizes.most, traffic.offered, None, None)
+    return Load(sizes.most, traffic.offered, *distribution)
 
 
 def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ...]:

@@ -36,7 +36,7 @@ _WORKERLESS = 60.0  # seconds without any worker, after which none is expected a
 class Cluster:
     """The workers behind the scheduler at an address such as tcp://host:8786.
 
-    At tls://host:8786 with the certificates of Dask's own configuration (docs/sweeps.md).
+    At tls://host:8786 with the certificates of Dask's own configuration (docs/evidence/sweeps.md).
     """
 
     def __init__(self, address: str) -> None:

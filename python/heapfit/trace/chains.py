@@ -10,7 +10,7 @@ been recorded in chains is found by the innermost of each:
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -57,26 +57,32 @@ def join_chains(each: Sequence[Chains]) -> dict[int, tuple[int, ...]]:
 
 
 def parse_chains(metadata: bytes | None) -> dict[int, tuple[int, ...]]:
-    """The chains in a trace's metadata, None if it has none; HeapfitError if they are damaged."""
-    if metadata is None:
-        return {}
+    """The chains in a trace's metadata, none if it has none; HeapfitError if they are damaged."""
+    return {name: tuple(chain) for name, chain in _parse(metadata, "chains", _is_chain).items()}
+
+
+def parse_names(metadata: bytes | None) -> dict[int, str]:
+    """What the source itself calls sites and tasks, likewise."""
+    return _parse(metadata, "names", lambda text: isinstance(text, str))
+
+
+def _parse(metadata: bytes | None, what: str, is_sound: Callable[[Any], bool]) -> dict[int, Any]:
     try:
-        stored = json.loads(metadata)
-        chains = {int(name): tuple(chain) for name, chain in stored.items()}
+        stored = {int(name): value for name, value in json.loads(metadata or b"{}").items()}
     except (ValueError, TypeError, AttributeError, RecursionError):
-        chains = {-1: ()}
-    if not all(_is_hash(name) and _is_chain(chain) for name, chain in chains.items()):
-        raise HeapfitError("its chains of callers are damaged (import the source again)")
-    return chains
+        stored = {-1: None}
+    if not all(_is_hash(name) and is_sound(value) for name, value in stored.items()):
+        raise HeapfitError(f"its {what} of callers are damaged (import the source again)")
+    return stored
 
 
-def chain_metadata(chains: Chains) -> bytes:
-    """The chains as metadata that `parse_chains` reads."""
-    return json.dumps({str(name): chain for name, chain in chains.items()}).encode()
+def caller_metadata(callers: Chains | Mapping[int, str]) -> bytes:
+    """Chains or names as metadata that `parse_chains` or `parse_names` reads."""
+    return json.dumps(dict(callers)).encode()
 
 
-def _is_chain(chain: tuple[object, ...]) -> bool:
-    return 0 < len(chain) <= DEPTH and all(map(_is_hash, chain))
+def _is_chain(chain: object) -> bool:
+    return isinstance(chain, list) and 0 < len(chain) <= DEPTH and all(map(_is_hash, chain))
 
 
 def _is_hash(value: object) -> bool:

@@ -48,7 +48,7 @@ def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | Non
 
 
 def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None) -> Trace:
-    """Stores a table as a trace at `path`: the columns of docs/trace-schema.md.
+    """Stores a table as a trace at `path`: the columns of docs/evidence/schemas.md.
 
     `op`, `object` and `size` are required; operations may be names, call sites text, as
     `Trace.to_arrow` gives them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers in a trace's column `op` (docs/trace-schema.md), and tests on them.
+"""The numbers in a trace's column `op` (docs/evidence/schemas.md), and tests on them.
 
 The engine's `Op` has the same numbers.
 """

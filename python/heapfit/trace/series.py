@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""U(t) and P_i(t) of a trace in full, as a Parquet table: docs/series-schema.md."""
+"""U(t) and P_i(t) of a trace in full, as a Parquet table: docs/evidence/schemas.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute
 
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
@@ -20,6 +21,11 @@ _METADATA_KEY = b"heapfit_series"
 _COLUMNS = ("event", "time", "live_bytes", "size", "live_blocks")
 _CLIMBING = ("event", "time")
 _SCHEMA = pa.schema(pa.field(name, pa.uint64(), nullable=False) for name in _COLUMNS)
+
+
+def live_bytes(trace: Trace, progress: Progress = ignore_progress) -> pa.Table:
+    """U(t) and P_i(t) of a trace in memory, 40 bytes an event: the columns of a stored series."""
+    return pa.Table.from_batches(_batches(trace, _engine.LiveChanges(), progress), _SCHEMA)
 
 
 def write_series(
@@ -40,10 +46,9 @@ def write_series(
         for batch in _batches(trace, changes, progress):
             writer.write_batch(batch)
             rows += batch.num_rows
-        told = {"schema": SCHEMA_VERSION, "program": trace.info.program}
-        told |= {"source": trace.info.source, "events": trace.info.events}
-        metadata = json.dumps({**told, "is_coarse": changes.is_coarse}).encode()
-        writer.add_key_value_metadata({_METADATA_KEY: metadata})
+        info = {name: getattr(trace.info, name) for name in ("program", "source", "events")}
+        told = {"schema": SCHEMA_VERSION, **info, "is_coarse": changes.is_coarse}
+        writer.add_key_value_metadata({_METADATA_KEY: json.dumps(told).encode()})
     return rows, changes.is_coarse
 
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The stored trace: a Parquet table of events, written by importers and read by everything else.
 
-docs/trace-schema.md says what the columns and the metadata mean. A stored trace may come from
+docs/evidence/schemas.md says what the columns and the metadata mean. A stored trace may come from
 anywhere, so its rows are checked whenever they are read.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
@@ -26,7 +26,7 @@ from heapfit.outputs.file import stage_file
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_count
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.chains import Chains, Sites, chain_metadata, parse_chains, tags_of
+from heapfit.trace.chains import Chains, Sites, caller_metadata, parse_chains, parse_names, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
 from heapfit.trace.operations import name_values
@@ -60,7 +60,8 @@ _TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"
 _CHAINS_KEY = b"heapfit chains"  # beside it, so that schema 1 stays what it is
 _ORIGIN_KEY = b"heapfit origin"  # likewise
-# What commands hold in memory whole, at up to 65 bytes an event (docs/long-recordings.md).
+_NAMES_KEY = b"heapfit names"  # likewise
+# What commands hold in memory whole, at up to 65 bytes an event (docs/evidence/long-recordings.md).
 MOST_IN_MEMORY = 32_000_000  # events
 BATCH = 1 << 17  # events read, made or passed on at a time; 2 MiB as engine events
 
@@ -81,6 +82,8 @@ class TraceInfo:
     events: int = 0
     notes: tuple[str, ...] = ()  # counted oddities, one sentence each
     largest_alignment: int = 0  # the largest any request asks for; 0 = none asks
+    # What the source itself calls sites and tasks, by their numbers.
+    names: Mapping[int, str] = field(default_factory=dict, hash=False)
 
     @property
     def is_from_target(self) -> bool:
@@ -131,6 +134,7 @@ class Trace(Tabular):
             with prefix_errors(path):
                 chains = parse_chains(stored.get(_CHAINS_KEY))
                 origin = parse_origin(stored.get(_ORIGIN_KEY))
+                info = replace(info, names=parse_names(stored.get(_NAMES_KEY)))
         return cls(path, info, chains, origin, optional)
 
     def __str__(self) -> str:
@@ -173,7 +177,7 @@ class Trace(Tabular):
         return self.whole(column)[0]
 
     def to_arrow(self) -> pa.Table:
-        """The whole table in memory, 25 bytes an event; docs/trace-schema.md has the columns.
+        """The whole table in memory, 25 bytes an event; docs/evidence/schemas.md has the columns.
 
         Operations are the names of `Op`, call sites the text that commands print.
         """
@@ -307,12 +311,13 @@ def write_trace(
             largest_alignment=largest_alignment,
         )
         known = chains()
-        metadata = {
-            _METADATA_KEY: json.dumps({"schema": SCHEMA_VERSION, **asdict(counted)}).encode()
-        }
-        chained = {_CHAINS_KEY: chain_metadata(known)} if known else {}
+        values = {"schema": SCHEMA_VERSION, **asdict(counted)}
+        named = values.pop("names")
+        metadata = {_METADATA_KEY: json.dumps(values).encode()}
+        callers = {_CHAINS_KEY: known, _NAMES_KEY: named}
         made = {_ORIGIN_KEY: origin_metadata(origin)} if origin else {}
-        writer.add_key_value_metadata({**metadata, **chained, **made})
+        told = {key: caller_metadata(one) for key, one in callers.items() if one}
+        writer.add_key_value_metadata({**metadata, **told, **made})
     return Trace(path, counted, known, origin, optional, imported_from)
 
 
@@ -358,7 +363,8 @@ def _parse_info(metadata: bytes, path: Path) -> TraceInfo:
             f"{path}: trace schema {schema}; this program reads {SCHEMA_VERSION} "
             "(import the source again)"
         )
-    kinds = {field.name: type(field.default) for field in fields(TraceInfo)} | {"notes": list}
+    kinds = {one.name: type(one.default) for one in fields(TraceInfo) if one.name != "names"}
+    kinds |= {"notes": list}
     is_sound = (
         {name: type(value) for name, value in values.items()} == kinds
         and all(isinstance(note, str) for note in values["notes"])

@@ -37,6 +37,10 @@ class Tabular(ABC):
         """The text of `str`, since the records behind a result fill pages."""
         return str(self)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table for whatever reads Arrow: `polars.DataFrame(it)`, `duckdb.sql("from it")`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def to_pandas(self) -> Any:  # noqa: ANN401 (pandas need not be installed)
         """The result's rows as a pandas DataFrame; HeapfitError where pandas is not installed."""
         try:

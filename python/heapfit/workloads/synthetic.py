@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Synthetic workloads: traces made from a model and a seed, equal on every machine.
 
-docs/workloads.md lists them with their parameters.
+docs/evidence/workloads.md lists them with their parameters.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ void __wrap_heap_caps_free(void *block);
 
 portMUX_TYPE hfit_esp_idf_lock = portMUX_INITIALIZER_UNLOCKED;
 
-/* What a request needs, in the bits of docs/trace-schema.md. malloc itself asks for
+/* What a request needs, in the bits of docs/evidence/schemas.md. malloc itself asks for
  * MALLOC_CAP_DEFAULT, with MALLOC_CAP_INTERNAL up to the limit that is set: it needs neither. */
 static IRAM_ATTR void record_needs(uint32_t capabilities) {
     const uint32_t asked = (capabilities & MALLOC_CAP_DEFAULT) != 0 ? 0 : capabilities;

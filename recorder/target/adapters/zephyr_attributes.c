@@ -7,7 +7,7 @@
  * --wrap of each function below, beside zephyr.c or alone. Interrupts are locked from the call to
  * its record. A heap that a build has not is dropped by the linker, since nobody calls it.
  *
- * Attributes of your own: define both macros, as bits of docs/trace-schema.md.
+ * Attributes of your own: define both macros, as bits of docs/evidence/schemas.md.
  */
 #include "adapters/one_heap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The smallest region in which a trace runs: R_min and R_safe, by the replay rules
-// (docs/decisions/0019-r-safe-is-what-its-name-says.md).
+// (decision 19).
 //
 // Success is not monotone in the region's size: TLSF can fail in a region 8 % larger than one that
 // works. So after one bisection, to a size S, the sizes from 0.9 S to 1.3 S are replayed:

@@ -36,7 +36,7 @@ struct Request {
     std::uint8_t served = 0; // bits of what the memory offers that it was served in; 0 = unknown
 };
 
-// The columns of the stored trace (docs/trace-schema.md), all of one length.
+// The columns of the stored trace (docs/evidence/schemas.md), all of one length.
 struct TraceColumns {
     std::vector<std::uint8_t> op;
     std::vector<ObjectId> object;

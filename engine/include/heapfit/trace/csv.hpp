@@ -5,7 +5,7 @@
 //   object  the caller's id of the object (decimal, or 0x and hex); free to name another once freed
 //   size    bytes; ignored for free
 //   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0;
-//   needs   bits of what the request needs (docs/trace-schema.md)
+//   needs   bits of what the request needs (docs/evidence/schemas.md)
 //   served  bits of what the memory offers that it was served in
 // Fields may be quoted, a free may lack fields from the right, and 24.0 is 24, as tools write it
 // that keep whole numbers with gaps as fractions. Lines that begin with # tell name, source and

@@ -96,6 +96,7 @@ class FrameTrace {
     void take(std::string_view frame);
     void take_header(std::uint16_t number, std::string_view body);
     void take_events(Frame frame, std::string_view body);
+    [[nodiscard]] bool continues_waiting(std::uint32_t before) const;
     void begin(const About &about, std::uint32_t before);
     void skip_to(std::uint64_t number);
     void apply(const Frame &frame);

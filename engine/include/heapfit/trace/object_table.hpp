@@ -8,8 +8,8 @@
 //            page  nobody page     Memory follows the live objects, not the trace's length.
 //
 // Objects are numbered 0, 1, 2, ... in order of allocation and numbers are never reused
-// (docs/trace-schema.md), so an object that is not live is dead if its number is below `next`, else
-// not yet born.
+// (docs/evidence/schemas.md), so an object that is not live is dead if its number is below
+// `next`, else not yet born.
 #pragma once
 
 #include <algorithm>

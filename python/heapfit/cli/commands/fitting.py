@@ -71,7 +71,7 @@ class FitCommand:
         Option(
             "--plans",
             "Search every candidate completely; write a plan file for each, and a page "
-            "(docs/design.md).",
+            "(docs/evidence/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
             is_output=True,

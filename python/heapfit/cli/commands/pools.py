@@ -96,7 +96,7 @@ class SimulateCommand:
         Path,
         Option(
             "",
-            help="A scenario file; docs/scenario-schema.md describes it.",
+            help="A scenario file; docs/evidence/schemas.md describes it.",
             kinds=[Kind.SCENARIO],
         ),
     ]

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from heapfit.cli.arguments import IMPORTING, SHARED, make_output_option, show_in_help
 from heapfit.cli.parser import Option
+from heapfit.plan.quantities import parse_address
 from heapfit.trace.kinds import Export, Kind, View
 
 
@@ -92,7 +93,7 @@ class RecordCommand:
 
 @dataclass(frozen=True, slots=True)
 class ImportCommand:
-    """Turn recordings or packet captures into stored traces.
+    """Turn recordings or captures into stored traces, dumps with --program into snapshots.
 
     Examples:
         heapfit import run.heap run2.heap -o traces
@@ -114,6 +115,17 @@ class ImportCommand:
     ] = None
     workers: str | None = None
     queue: Annotated[str | None, show_in_help(SHARED["queue"])] = None
+    programs: list[Path] | None = None
+    at: Annotated[
+        int | None,
+        Option(
+            "--at",
+            "With --program: the file is raw memory, whose first byte has this address.",
+            IMPORTING,
+            metavar="ADDRESS",
+            parser=parse_address,
+        ),
+    ] = None
     drop_unknown: Annotated[
         bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
@@ -182,12 +194,18 @@ class WorkloadCommand:
 class ProfileCommand:
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest.
 
+    Of a snapshot of a dumped heap it shows blocks, holes and damage; of two what grew.
+
     Examples:
         heapfit profile run.heap
         heapfit profile run.heap -o live.parquet
     """
 
     source: Path
+    later: Annotated[
+        Path | None,
+        Option("", metavar="LATER", help="Of a snapshot: a later one, to show what grew."),
+    ] = None
     output: Annotated[
         Path | None,
         make_output_option(
@@ -196,6 +214,7 @@ class ProfileCommand:
     ] = None
     queue: str | None = None
     export: Export | None = None
+    report: Path | None = None
     as_json: bool = False
 
 

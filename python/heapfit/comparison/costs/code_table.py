@@ -2,11 +2,12 @@
 """Measurements of codes on an emulated Cortex-M4, by scripts/measure_calls.py.
 
 Both are of the folder that `fit` writes, at -Os, safety level 1 and with its counts. A build of
-core is made for its plan (docs/decisions/0011): tunables that choose an algorithm choose code,
+core is made for its plan (decision 11): tunables that choose an algorithm choose code,
 those that set an amount only change constants in it. Which is which, the descriptor says. Plans of
 one label are the same machine code, so that a measurement of one holds for all.
 
-codes.csv          a line a code: its linked bytes, how far its model of instructions is off
+codes.csv          a line a code: its linked bytes, how far its model of instructions is off; the
+                   bytes are of init, malloc and free, then what each further function adds
 instructions.csv   a line for each operation of a code: the model's coefficients
 
 system_codes.csv and system_instructions.csv are the same of heaps as systems bring them, by the
@@ -34,8 +35,14 @@ _CODES: Final = "codes.csv"
 _INSTRUCTIONS: Final = "instructions.csv"
 _SYSTEM_CODES: Final = "system_codes.csv"
 _SYSTEM_INSTRUCTIONS: Final = "system_instructions.csv"
+FURTHER: Final = {  # functions of a header by the end of their names
+    "realloc": ("_realloc", "_realloc_sized"),
+    "aligned": ("_aligned_alloc",),
+    "calloc": ("_calloc",),
+    "all": ("",),
+}
 _CODE_COLUMNS: Final = (
-    *("code", "bytes", "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
+    *("code", "bytes", *FURTHER, "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
 )
 _INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
 _HEAD: Final = """\
@@ -48,8 +55,9 @@ _HEAD: Final = """\
 class MeasuredCode:
     """The measured size and instruction model of one code."""
 
-    size: int | None  # bytes as linked; None: `generate` writes no code for such plans
+    size: int | None  # bytes of init, malloc, free; None: `generate` writes no code for such plans
     model: InstructionModel
+    adds: Mapping[str, int]  # bytes that each function of FURTHER adds alone
 
 
 def code_label(plan: Plan) -> str:
@@ -110,7 +118,8 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
             for name in ("mean_off", "longest_off")
         )
         size = int(row["bytes"]) if row["bytes"] else None
-        found[row["code"]] = MeasuredCode(size, InstructionModel(lines[row["code"]], *off))
+        adds = {name: int(row[name]) for name in FURTHER if row.get(name)}
+        found[row["code"]] = MeasuredCode(size, InstructionModel(lines[row["code"]], *off), adds)
     return found
 
 
@@ -123,7 +132,10 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
     """Writes codes.csv and instructions.csv."""
     ordered = sorted(codes.items())
     sizes = (
-        [label, code.size or "", *_numbers(code.model.mean_off), *_numbers(code.model.longest_off)]
+        [
+            *(label, code.size or "", *(code.adds.get(name, "") for name in FURTHER)),
+            *(*_numbers(code.model.mean_off), *_numbers(code.model.longest_off)),
+        ]
         for label, code in ordered
     )
     lines = (

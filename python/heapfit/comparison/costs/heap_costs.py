@@ -9,7 +9,7 @@ the options are the same (code_table.py).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from numpy.typing import NDArray
@@ -34,10 +34,11 @@ class HeapCosts:
 
     mean: float | None = None  # instructions of a call
     longest: float | None = None  # instructions of the longest call of the recording; no bound
-    flash: int | None = None  # bytes of code, linked
+    flash: int | None = None  # bytes of code as linked of what initialises, allocates and frees
     has_checks: bool = True  # free and resize check the block that they are given
     mean_off: ModelError | None = None  # of the model on traces outside its fit
     longest_off: ModelError | None = None
+    adds: Mapping[str, int] = field(default_factory=dict)  # bytes by further function, of FURTHER
 
 
 UNKNOWN: Final = HeapCosts()
@@ -51,9 +52,9 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
     counted = None if memory is None else count_calls(heap, recording, memory)
     modelled = None if counted is None else code.model.estimate(counted)
     if modelled is None:
-        return HeapCosts(flash=code.size, has_checks=heap.is_ours)
+        return HeapCosts(flash=code.size, has_checks=heap.is_ours, adds=code.adds)
     off = code.model.mean_off, code.model.longest_off
-    return HeapCosts(*modelled, code.size, heap.is_ours, *off)
+    return HeapCosts(*modelled, code.size, heap.is_ours, *off, code.adds)
 
 
 def find_code(heap: Heap) -> MeasuredCode | None:

@@ -70,6 +70,7 @@ class IncumbentVerdict:
     is_foretold: bool = False  # of a target: over another heap its requests come otherwise
     is_known: bool = True  # the program has it; else many do
     is_preferred: bool | None = None  # the fitted heap has less of what a user prefers to memory
+    parts: tuple[Pair, ...] = ()  # of one recording, of a plan made without them
 
     @property
     def needed(self) -> int | None:
@@ -80,6 +81,22 @@ class IncumbentVerdict:
     def saved(self) -> float | None:
         """The share of the incumbent's memory that the fitted heap saves, without margins."""
         return _share_saved(*(one.memory for one in self.costs))
+
+    @property
+    def lasting(self) -> float | None:
+        """The share that longer runs are to save: the least of three, as luck has a part in each.
+
+        Of the recordings, of its parts with the higher peaks together, and of the most that any of
+        them needs. Of several recordings these are the parts.
+        """
+        pairs = sorted(self.parts or self.pairs, key=lambda one: -one.u_max)
+        now = [one.now for one in pairs if one.now is not None]
+        fitted = [one.fitted for one in pairs if one.fitted is not None]
+        if self.saved is None or len(now) < len(pairs) or len(fitted) < len(pairs):
+            return self.saved
+        high = (len(pairs) + 1) // 2
+        of_high = 1 - sum(fitted[:high]) / sum(now[:high])
+        return min(self.saved, of_high, 1 - max(fitted) / max(now))
 
     @property
     def saved_with_margins(self) -> float | None:
@@ -104,7 +121,7 @@ class IncumbentVerdict:
         saves_with_margins = _is_clear(*(one.region for one in self.costs))
         if not self.is_known and self.changes is not None and saves_with_margins:
             return False
-        saves = saves_with_margins and _is_clear(*(one.memory for one in self.costs))
+        saves = saves_with_margins and 100 * (self.lasting or 0) > LEAST_SAVED
         return sum(pair.saves for pair in self.pairs) < wanted or not saves
 
     def sentence(self) -> str:
@@ -119,7 +136,7 @@ class IncumbentVerdict:
         change = f"{format_share(abs(self.saved))} {'less' if self.saved >= 0 else 'more'}"
         found = (
             f"{fitted.name} needs less on {wins}, and {fitted.memory:,} B for all, "
-            f"{change} than {self.needed:,} B"
+            f"{change} than {self.needed:,} B{self.describe_lasting()}"
         )
         if not self.is_known:
             at = f"{self.heap.title} at {now.region:,} B does"
@@ -133,6 +150,13 @@ class IncumbentVerdict:
         if len(self.pairs) < self.wanted:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
+
+    def describe_lasting(self) -> str:
+        """The clause on what longer runs are to save, where parts of the recording tell it."""
+        if not self.parts or self.lasting is None:
+            return ""
+        share, verb = format_share(abs(self.lasting)), "save" if self.lasting >= 0 else "lose"
+        return f"; longer runs are to {verb} {share}"
 
     def _bar(self) -> str:
         if self.is_preferred is not None:

@@ -35,7 +35,7 @@ def list_offers(
             row.name,
             size.region,
             comparison.measures[row.name],
-            not row.known.is_trace_specific and (may_count or not row.is_cut_to_trace),
+            row.lasts is not False and (may_count or not row.is_cut_to_trace),
         )
         for row in comparison.rows
         if (size := sizes.get(row.name)) is not None

@@ -37,7 +37,7 @@ T = TypeVar("T")
 TAG_BITS = 64
 _STEP = "learn placement"
 
-# Settings of the search. From docs/decisions/0013:
+# Settings of the search. From decision 13:
 TRACES = 300  # the work by default: so many times all events are replayed
 _CUTS = 10  # of each order of the classes
 _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that have to serve, too
@@ -45,7 +45,7 @@ _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that
 LEAST_EVENTS = 5_000_000  # of the work
 _MISSES = 250  # tries in a row without a gain end it
 # A climb ends when, after its first pass, so much work saved less than so small a part of U_max:
-# docs/decisions/0013.
+# decision 13.
 _PATIENCE = 50  # times all events
 _LEAST_PATIENCE = 250_000  # events
 _PAYS = 1000
@@ -57,7 +57,7 @@ _LAYOUT_SAVES = 500  # another layout's guess has to save U_max over this
 _FINEST = 2000  # what a change has to save is U_max over this
 
 HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
-_LIMIT_SAVES = 20  # a limit has to save U_max over this: docs/decisions/0023
+_LIMIT_SAVES = 20  # a limit has to save U_max over this: decision 23
 
 
 @dataclass(frozen=True, slots=True)

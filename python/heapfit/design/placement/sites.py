@@ -10,7 +10,7 @@ the rest by size class as before:
 
 The start is each tag at the end where the classes put most of its bytes. Orders of lifetime are
 tried next, then single bits are turned over, as for classes, which has to save half a percent of
-U_max: less did not hold on other runs (docs/decisions/0014).
+U_max: less did not hold on other runs (decision 14).
 
 Where chains of callers were recorded, both are tried: the direct caller alone, of which more is
 known, and the chain, where that saves as much again.
@@ -33,7 +33,7 @@ from heapfit.trace.blocks import Blocks, blocks_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import may_be_tagged
 
-_LEAST = 200  # a climb has to save U_max over this: docs/decisions/0014
+_LEAST = 200  # a climb has to save U_max over this: decision 14
 
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:

@@ -27,11 +27,11 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import sum_by_block
 
-# Settings of the search. From docs/decisions/0015:
+# Settings of the search. From decision 15:
 MOST_STACKS = 16
 MOST_APART = 1.3  # the largest U_max of the runs over the least
 _FULL = 0.9  # of a run's most live bytes: from here on a run is at its fullest
-_LEAST_BYTES = 100  # a stack of less than U_max over this is not tried: docs/decisions/0015
+_LEAST_BYTES = 100  # a stack of less than U_max over this is not tried: decision 15
 # Bounds on the work, never varied:
 _TRIED = 24  # sizes
 _MOST_MOMENTS = 20_000  # of a run that are looked at

@@ -56,14 +56,6 @@ class Fold:
         """The plans that could be made."""
         return self.portfolio.candidates
 
-    def plan(self, name: str) -> Plan | None:
-        """The plan of a candidate, or of the one it equals here; None if it cannot be made."""
-        same = {one.name: one.same_as for one in self.portfolio.not_applicable if one.same_as}
-        plans = {candidate.name: candidate.plan for candidate in self.candidates}
-        while name in same:
-            name = same[name]
-        return plans.get(name)
-
 
 def make_folds(
     traces: Sequence[Trace],

@@ -64,7 +64,7 @@ class RowJudge:
                 (plan, trace)
                 for one in candidates
                 for fold in (self.whole, *self.parts)
-                if (plan := fold.plan(one.name)) is not None
+                if (plan := fold.portfolio.plan(one.name)) is not None
                 for trace in (*fold.seen, *fold.unseen)
             )
         seen = [self._seen_pairs(one) for one in candidates]
@@ -86,8 +86,7 @@ class RowJudge:
         """The rows ranked, with what decides the choice of those that may be chosen now."""
         rows = designs.rows
         plain = [i for i, row in enumerate(rows) if not row.is_cut_to_trace]
-        lasting = [i for i in plain if not rows[i].known.is_trace_specific]
-        first = (lasting or plain[-1:] or [len(rows) - 1])[0]
+        first = (plain or [len(rows) - 1])[0]
         asked = {
             row.name: row
             for i, row in enumerate(rows)
@@ -126,7 +125,8 @@ class RowJudge:
     def _check_holdout(self, row: Row) -> tuple[bool, ...]:
         """True for each trace that runs in the heap set without it."""
         seen = [
-            _require_all([(part.plan(row.name), one) for one in part.seen]) for part in self.parts
+            _require_all([(part.portfolio.plan(row.name), one) for one in part.seen])
+            for part in self.parts
         ]
         most = largest_regions(seen, self.replays)
         held = [
@@ -137,7 +137,10 @@ class RowJudge:
         return self._sort_by_trace(held)
 
     def _fits(self, row: Row, part: Fold, trace: int, region: int | None) -> bool:
-        needed, peaks = self._evaluate(part.plan(row.name), trace), self.replays.load.peaks
+        needed, peaks = (
+            self._evaluate(part.portfolio.plan(row.name), trace),
+            self.replays.load.peaks,
+        )
         if region is None or needed is None:
             return False
         seen = replace(row.load, peaks=tuple(peaks[one] for one in part.seen))
@@ -156,7 +159,7 @@ class RowJudge:
 
     def _trials(self, row: Row, part: Fold) -> list[Trial]:
         """A fold's plan on its hold-out traces, in the region of the others, for each margin."""
-        plan = part.plan(row.name)
+        plan = part.portfolio.plan(row.name)
         seen = find_largest([self._evaluate(plan, trace) for trace in part.seen])
         if plan is None or not seen:
             return []
@@ -179,7 +182,9 @@ class RowJudge:
 
     def _unseen_pairs(self, one: Candidate | Row) -> list[tuple[Plan | None, int]]:
         """Each trace with the plan that was made without it; None where none could be made."""
-        return [(part.plan(one.name), trace) for part in self.parts for trace in part.unseen]
+        return [
+            (part.portfolio.plan(one.name), trace) for part in self.parts for trace in part.unseen
+        ]
 
 
 def _made(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:

@@ -33,7 +33,7 @@ _STEP = _engine.REGION_UNIT
 # Settings of the search, as bench/choice.py measured it whole; no other value was measured alone.
 _FAST_SHARE = 0.6  # of the work; the others have equal parts of the rest
 _OTHER_STARTS = 4  # a start has all but this part of the work left
-_SCAN = 140  # replays of one search for R_safe: docs/decisions/0005, most failing ones end early
+_SCAN = 140  # replays of one search for R_safe: decision 5, most failing ones end early
 _OVERHEAD = 4000  # events' worth of making a plan
 _PATIENCE = 1000  # changes in a row that save nothing end the search over an allocator
 _KEPT = 8  # designs that the other allocators begin with

@@ -19,7 +19,7 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 CLASSES = 16  # as for budgets alone: greedy_budgets.py
-PRICES = (0.05, 0.15)  # docs/design.md
+PRICES = (0.05, 0.15)  # docs/evidence/design.md
 # Bounds on the work:
 _WIDE = 32  # sizes that the choice by requests served looks at
 _SEARCHED = 20_000_000  # of branch and bound, sizes at points: a bound that is the same everywhere

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
+
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import find_cause
 from heapfit.importers.source_lines import places_in
@@ -20,6 +22,7 @@ from heapfit.progress import Progress, ignore_progress
 
 _REPORT = re.compile(r"'heapfit: (.*)'")  # of a heap of `generate --for guard`
 _CALLER = re.compile(r"by (0x[0-9a-f]+)")
+_LOADED = 2  # SHF_ALLOC
 _RUN = "{run}"
 _RECORD = "{record}"
 _TIMES = 5  # the time of the slowest run, after which another is taken to hang
@@ -99,6 +102,16 @@ class Firmware:
         words, status = run_emulated(self._prepare(run))
         self._note_time(status, began)
         return words, status
+
+    def measure_flash(self, run: int) -> int:
+        """Bytes that a run's image loads: code, constants and what variables begin with."""
+        self._prepare(run)
+        with self.emulation.image.open("rb") as file:
+            return sum(
+                section["sh_size"]
+                for section in ELFFile(file).iter_sections()
+                if section["sh_flags"] & _LOADED and section["sh_type"] != "SHT_NOBITS"
+            )
 
     def name_misuse(self, run: int) -> str | None:
         """What a run over a heap that names misuse says, by function and line; None: nothing."""

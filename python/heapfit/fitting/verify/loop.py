@@ -6,6 +6,9 @@
      |                                                v
      +------------- fit, with their recordings <------+
 
+The last runs have the size that the recordings tell with the new ones among them (evidence.py); if
+one of them is refused, as many more have the plan's own.
+
 A firmware's requests follow its timing, and that follows its heap: recordings over another heap do
 not apply to this one. Runs that a plan was made from say nothing of it, so each round has new ones.
 """
@@ -20,19 +23,21 @@ from heapfit.comparison.failure_share import bound_failures, share_risk
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.fitting.fit import WritePage, fit
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.verify.evidence import size_by_runs
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.pairs import MeasuredPairs, measure_pairs
 from heapfit.fitting.verify.placements import find_first_difference, read_addresses
 from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_survival
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
-from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
 from heapfit.plan.targets import Platform
 from heapfit.progress import Progress, RunProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
 MOST_ROUNDS = 5
+MOST_LOOKS = 2 * MOST_ROUNDS  # at last runs: in two sizes a round
 _REFUSED = 1  # the status of an image that was refused a request
 
 
@@ -74,8 +79,9 @@ class Verification:
     rounds: tuple[Round, ...]
     refused: tuple[int, ...] | None  # of the last runs, not recorded; None: there were none
     times: int  # how many last runs there are
-    looks: int  # rounds that had last runs
+    looks: int  # how often there were last runs
     plan: Path  # the last plan, stored
+    told: PlanFile  # the same: in the size of the last runs
     pairs: MeasuredPairs | None = None  # of the last round, if settled, with an incumbent
     deaths: tuple[str, ...] = ()  # runs over the plan's heap that died, in words
     misuse: str | None = None  # that a heap of level 3 found in the run that died first
@@ -96,8 +102,17 @@ class Verification:
             return None
         counted = self.rounds[-1].distinct
         return bound_failures(
-            min(len(self.refused), counted), counted, share_risk(self.looks, MOST_ROUNDS)
+            min(len(self.refused), counted), counted, share_risk(self.looks, MOST_LOOKS)
         )
+
+    def describe_size(self) -> list[str]:
+        """Lines on the size that is told where it is not the plan's."""
+        had, margin = self.rounds[-1].plan.region, self.told.margin or 0
+        lines = (
+            f"The plan's {had:,} bytes had the margin of fewer recordings; with those of these",
+            f"runs it is {margin:g} %.",
+        )
+        return [*lines] if self.told.region != had else []
 
     def describe_death(self) -> list[str]:
         """Sentences on the run that died first: how, and what misuse was found in it."""
@@ -135,6 +150,8 @@ class _Loop:
     next_run: int
     runs: RunProgress
     deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
+    looks: int = 0  # at last runs
+    flash: int = 0  # bytes of the last runs' image
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
@@ -174,17 +191,26 @@ class _Loop:
         write_page = self.options.write_page
         return fit(self.known, self.folder / "fit", options, write_page=write_page).paths.plan
 
-    def run_unrecorded(self, done: Round) -> tuple[int, ...] | None:
+    def run_unrecorded(self, done: Round) -> tuple[PlanFile, tuple[int, ...] | None]:
         """Runs the firmware without the recorder, which takes time; the runs that did not pass.
 
-        None if the round before has not passed.
+        In the size that all recordings tell, then in the plan's; None if the round has not passed.
         """
         if not done.is_passed:
-            return None
-        code = self._write_code(done.plan, False)
-        self.firmware.make(code, False, done.plan.region or 0)
-        numbers = [self._take_number() for _ in range(self.options.times)]
-        return tuple(number for number in numbers if not self._passes(number, self.firmware))
+            return done.plan, None
+        sized = size_by_runs(done.plan, [*self.known, *(run.trace.path for run in done.runs)])
+        tries = [(done.plan, self.firmware)]
+        if sized != done.plan:  # who dies of a request that is refused there dies of no misuse
+            tries.insert(0, (sized, replace(self.firmware)))
+        for plan, firmware in tries:
+            self.looks += 1
+            firmware.make(self._write_code(plan, False), False, plan.region or 0)
+            numbers = [self._take_number() for _ in range(self.options.times)]
+            refused = tuple(one for one in numbers if not self._passes(one, firmware))
+            self.flash = firmware.measure_flash(numbers[-1])
+            if not refused:
+                break
+        return plan, refused
 
     def measure_survival(self, pairs: MeasuredPairs, done: Round, now: Firmware) -> MeasuredPairs:
         """The pairs with the size in which each heap survives the same fresh runs.
@@ -271,21 +297,28 @@ def verify(
         fitted = {run.run: run.trace for run in last.runs}
         now = replace(firmware, build=options.build_now)
         pairs = measure_pairs(
-            last.plan, fitted, today=today, firmware=now, folder=folder, runs=runs
+            settled.told, fitted, today=today, firmware=now, folder=folder, runs=runs
         )
-        return replace(settled, pairs=loop.measure_survival(pairs, last, now))
+        now.make(None, False, today.set_to(settled.told.region or 0))
+        pairs = replace(pairs, flash=(now.measure_flash(last.runs[-1].run), loop.flash))
+        return replace(
+            settled, pairs=loop.measure_survival(pairs, replace(last, plan=settled.told), now)
+        )
 
 
 def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
     """Repeats rounds until the last runs pass, a run dies, or there were too many."""
     rounds = [loop.round(plan)]
-    refused = loop.run_unrecorded(rounds[-1])
+    told, refused = loop.run_unrecorded(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS and not loop.deaths:
         plan = loop.refit(rounds[-1])
         rounds.append(loop.round(plan))
-        refused = loop.run_unrecorded(rounds[-1])
-    looks = sum(done.is_passed for done in rounds)
+        told, refused = loop.run_unrecorded(rounds[-1])
+    if told != rounds[-1].plan:
+        plan = loop.folder / "plan.toml"
+        save_plan(plan, told)
     deaths, misuse = tuple(loop.deaths.values()), loop.name_misuse(rounds[-1].plan)
     return Verification(
-        tuple(rounds), refused, loop.options.times, looks, plan, deaths=deaths, misuse=misuse
-    )
+        tuple(rounds), refused, loop.options.times, loop.looks, plan, told,
+        deaths=deaths, misuse=misuse,
+    )  # fmt: skip

@@ -47,6 +47,7 @@ class MeasuredPairs:
     today: IncumbentVerdict
     peaks: tuple[int, ...]  # most live bytes of each pair's run over the plan's heap
     survival: Survival | None = None  # None: too few runs to carry an answer
+    flash: tuple[int, int] = (0, 0)  # bytes of the image with either heap, the incumbent's first
 
     @property
     def is_kept(self) -> bool:
@@ -64,6 +65,12 @@ class MeasuredPairs:
             else f"{'Keep' if self.is_kept else 'Replace'} {now.name}."
         )
         return f"{verdict} {self.survival.describe(now.name, fitted.name)}"
+
+    def describe_flash(self) -> str:
+        """The flash of the image with either heap, and its change, as a sentence."""
+        (had, has), (now, fitted) = self.flash, self.today.costs
+        words = f"{had:,} bytes of flash with {now.name}, {has:,} with {fitted.name}"
+        return f"The image takes {words} ({has - had:+,})."
 
 
 def measure_pairs(

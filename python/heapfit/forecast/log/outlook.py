@@ -20,11 +20,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.decline import Decline, fell, find_decline, find_end, is_level, still_falls
+from heapfit.forecast.decline import (
+    Decline,
+    fell,
+    find_decline,
+    find_end,
+    is_level,
+    still_falls,
+    wanders,
+)
 from heapfit.forecast.load import USUAL, find_level
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
 from heapfit.forecast.trend import rank_correlation
+from heapfit.plan.brief import Brief
 
 WINDOWS = 48
 FEWEST_WINDOWS = 20
@@ -43,6 +52,7 @@ _APART = 0.5  # of the free bytes; below it the largest block shows fragmentatio
 Numbers = NDArray[np.float64]
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
 _LOWER = "it is lower at last, and may come up again"
+_WANDERS = "it wanders slowly up and down, as a fall of the same size would be part of it"
 
 
 class _Series(NamedTuple):
@@ -121,8 +131,8 @@ class Reserve:
     free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
 
 
-@dataclass(frozen=True, slots=True)
-class Outlook:
+@dataclass(frozen=True, slots=True, repr=False)
+class Outlook(Brief):
     """What a log shows of a heap, and what it lets one expect."""
 
     log: TelemetryLog
@@ -219,6 +229,8 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     begin, end = (0.3, 0.7) if has_fallen else (0.0, 0.5)
     if not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
         return replace(seen, finding=Finding.UNCLEAR, reason=_LOWER)
+    if wanders(series.free[int(begin * len(series.free)) :]):
+        return replace(seen, finding=Finding.UNCLEAR, reason=_WANDERS)
     seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if has_fallen else ""))
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
@@ -326,8 +338,8 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
     """
     failed = max(one.failed or 0 for one in seen.log.states)
     least = min(float(one.lows[-ceil(len(one.lows) / 8) :].mean()) for one in falling)
-    # A failure is seen at the next state, and with a cycle at its next low.
-    apart = width * seen.windows / len(seen.boot) + (seen.period or 0)
+    # A failure is seen at the next state, and with a cycle at its next low, half of it on average.
+    apart = width * seen.windows / len(seen.boot) + (seen.period or 0) / 2
     assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
     for size in [failed] if failed else assumed or [0]:
         ends = [

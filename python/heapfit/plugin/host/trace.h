@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The numbers of docs/trace-schema.md. */
+/* The numbers of docs/evidence/schemas.md. */
 typedef enum operation { OP_ALLOC, OP_ZEROED, OP_ALIGNED, OP_RESIZE, OP_FREE } operation;
 
 typedef struct event {

@@ -83,8 +83,9 @@ def _changes(
 def _counter(
     track: int, name: str, unit: int, changes: Integers, times: Integers
 ) -> Iterator[bytes]:
-    counter = message(8, number(3, unit))
-    yield message(60, number(1, track), text(2, name), number(5, _PROCESS), counter)
+    yield message(
+        60, number(1, track), text(2, name), number(5, _PROCESS), message(8, number(3, unit))
+    )
     events = np.flatnonzero(changes)
     values = np.cumsum(changes)[events]
     chosen = _extremes(values)
@@ -103,8 +104,7 @@ def _extremes(values: Integers) -> Integers:
 
 
 def _event(time: int, kind: int, track: int, *fields: bytes) -> bytes:
-    event = message(11, number(9, kind), number(11, track), *fields)
-    return number(8, time) + event
+    return number(8, time) + message(11, number(9, kind), number(11, track), *fields)
 
 
 def _slices(first: int, holdings: Holdings, keys: Integers, times: Integers) -> Iterator[bytes]:

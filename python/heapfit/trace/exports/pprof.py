@@ -41,7 +41,7 @@ def write_profile(holdings: Holdings) -> bytes:
 
 
 def _parts(holdings: Holdings) -> Iterator[bytes]:
-    strings, frames = _Names(0, ""), _Names(1)
+    strings, frames, program = _Names(0, ""), _Names(1), holdings.program
     for kind, unit in _KINDS:
         yield message(_TYPE, number(1, strings.place(kind)), number(2, strings.place(unit)))
     for sample in holdings.samples:
@@ -56,8 +56,7 @@ def _parts(holdings: Holdings) -> Iterator[bytes]:
         name, file = strings.place(frame.name), strings.place(frame.file)
         yield message(_FUNCTION, number(1, place), number(2, name), number(4, file))
     yield number(_TIME_SPAN, 1000 * int(holdings.viewed.times[-1]))
-    said = f"inuse: the view {holdings.viewed.view} of {holdings.program}"
-    yield number(_COMMENT, strings.place(said))
+    yield number(_COMMENT, strings.place(f"inuse: the view {holdings.viewed.view} of {program}"))
     yield number(_DEFAULT, strings.place(_KINDS[-1][0]))
     for string in strings.places:
         yield message(_STRING, str(string).encode(errors="replace"))

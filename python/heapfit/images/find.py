@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the heaps of a program in its memory, by symbols, and confirms them by their own sums."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from contextlib import suppress
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from heapfit.images.memory import Memory, UnreadError
+from heapfit.images.walk import (
+    FREE,
+    LIVE,
+    MOST_CHUNKS,
+    UNREAD,
+    Block,
+    Heap,
+    Layout,
+    NullError,
+    Paths,
+    Walk,
+)
+
+_MOST_HEAPS = 64  # of one row
+_MOST_ENDS = 64  # variables that may say it
+_OTHERWISE = "lies otherwise than is known, or its start is overwritten"
+_FEW = 8  # bytes of a variable that says where a heap ends; chunks
+_BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
+
+
+@cache
+def layouts() -> tuple[Layout, ...]:
+    """The rows of layouts.toml, each with what it does not say itself."""
+    table = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
+    return tuple(table["defaults"] | row for row in table["heap"])
+
+
+def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
+    """The heaps of all rows, and a sentence on each that the program has and the dump has not."""
+    found: dict[str, list[Heap]] = {}
+    missing: dict[str, str] = {}
+    names = memory.symbols.keys()
+    rows = [one for one in layouts() if {*one["symbols"]} <= names and one["without"] not in names]
+    tried = (
+        (name, anchor, row | option)
+        for row in rows
+        for name, anchor in _anchors(memory, row).items()
+        for option in row["options"]
+    )
+    for name, anchor, row in tried:
+        try:
+            found.setdefault(name, []).append(_read(memory, row, anchor, name))
+        except LookupError as error:
+            missing.setdefault(name, f"{row['title']} ({name}): {error}{row['setting']}")
+    heaps = [min(readings, key=_doubt) for readings in found.values() if readings]
+    return heaps, [text for name, text in missing.items() if not found[name]]
+
+
+def _doubt(heap: Heap) -> tuple[int, int, int]:
+    """The order of readings of one heap: what its sums confirm is first."""
+    unread = sum(one.span for one in heap.pieces(UNREAD))
+    return len(heap.damage) + len(heap.assumed), unread, -len(heap.confirmed)
+
+
+def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
+    """The name and address of each record of this kind of heap."""
+    symbols, head = memory.symbols, row["symbols"][0]
+    if row["list"]:
+        anchors: dict[str, int] = {}
+        with suppress(UnreadError, NullError):
+            at = Paths(memory, {}).sum(row["list"][0])
+            while at and len(anchors) < _MOST_HEAPS:
+                anchors[f"{head}[{len(anchors)}]"] = at
+                at = memory.word(at + row["list"][1] * memory.pointer)
+        return anchors
+    first, last = (symbols.get(one, (0, 0))[0] for one in row["between"])
+    named = {
+        name: address
+        for name, (address, size) in symbols.items()
+        if re.fullmatch(row["named"], name) or (size and first <= address < last)
+    }
+    return named if row["named"] else {head: 0}
+
+
+def _read(memory: Memory, row: Layout, anchor: int, name: str) -> Heap:
+    """A heap as a row lays it out; LookupError if there is none."""
+    names = {"@": anchor, "0": 0, "align": row["align"], "unit": row["unit"]}
+    paths = Paths(memory, names)
+    start = paths.sum(row["start"])
+    memory.word(start)
+    names["start"] = start
+    if start < memory.pointer:
+        raise NullError("was not used yet")
+    ends = _find_ends(memory, row, paths, start)
+    readings = [Heap(row["title"], name, start, end) for end in ends if end > start]
+    for heap in readings:
+        Walk(memory, row, paths, heap).run()
+    whole = [one for one in readings if one.blocks[0].state != UNREAD or len(one.blocks) > _FEW]
+    if not whole:
+        raise LookupError(_OTHERWISE if readings else "was not used yet")
+    for heap in whole:
+        why = ends[heap.end]
+        (heap.confirmed if why else heap.assumed).append(why or "where it ends")
+        rest = paths.sum(row["rest"]) if row["rest"] else heap.end
+        if rest > heap.end:  # was never given out, or has come back
+            address = heap.end + row["block"] * row["word"]
+            heap.blocks.append(Block(heap.end, rest - heap.end, address, rest - address, FREE))
+            heap.end = rest
+        _confirm(heap, row, paths)
+    return min(whole, key=_doubt)
+
+
+def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[int, str]:
+    """Where the chunks may end, and what says so: the heap, a variable of the program, or none."""
+    if row["end"]:
+        return {paths.sum(row["end"]): "its own words say where it ends"}
+    most = max(one.end for one in memory.spans if one.address <= start < one.end)
+    walk = Walk(memory, row, paths, Heap(row["title"], "", start, most))
+    if row["last"]:
+        return {walk.end_of(paths.sum(row["last"])): "its own words say which chunk is the last"}
+    end, passed = start, 0
+    while passed < MOST_CHUNKS and (chunk := walk.look(end)):
+        end, passed = chunk[0], passed + 1
+    ends = {end: ""}
+    kept = (
+        (name, address)
+        for name, (address, size) in memory.symbols.items()
+        if 0 < size <= _FEW and _BREAK.search(name) and name not in row["symbols"]
+        if any(first <= address < last for first, last in memory.sections)
+    )
+    for name, address in islice(kept, _MOST_ENDS):
+        with suppress(UnreadError):
+            value = memory.word(address)
+            value += start if value < start else 0  # a length, as some breaks are kept
+            if start < value <= most:
+                ends[value] = f"{name} says where it ends"
+    return ends
+
+
+def _confirm(heap: Heap, row: Layout, paths: Paths) -> None:
+    """Compares the walk with what the heap itself counts."""
+    live, free = heap.pieces(LIVE), heap.pieces(FREE)
+    found = {
+        "B free": sum(one.span for one in free),
+        "B": heap.end - heap.start,
+        "live blocks": len(live),
+        "live bytes": sum(one.size for one in live),
+    }
+    for what, path, below in row["counts"]:
+        counted = paths.sum(path) % below
+        if counted == found[what] % below:
+            heap.confirmed.append(f"it counts {counted:,} {what}, too")
+        else:
+            heap.assumed.append(f"it counts {counted:,} {what}, the walk {found[what]:,}")

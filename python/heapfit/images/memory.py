@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The memory that a dump has, with the symbols of the program that ran.
+
+    core.elf       PT_LOAD segments, and the registers as PT_NOTE has them
+    dump.bin       raw bytes, which lie at an address that the user gives
+    firmware.elf   symbols; what is never written, such as code, where the dump left it out
+
+A dump is not to be trusted: every read is checked, and raises `UnreadError` where nothing lies.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+from elftools.elf.segments import NoteSegment
+from numpy.typing import NDArray
+
+from heapfit.errors import HeapfitError, read_error_reason
+
+Order: TypeAlias = Literal["little", "big"]
+Numbers: TypeAlias = NDArray[np.uint64]
+
+_WRITABLE_SECTION, _WRITABLE_SEGMENT = 1, 2  # flags
+_BEFORE_REGISTERS = {4: 72, 8: 112}  # bytes of a note PRSTATUS, by those of a pointer
+_STACK_POINTERS = {"EM_ARM": 13, "EM_RISCV": 2}  # the number of the register
+_DAMAGED = (
+    ELFError,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+    AttributeError,
+    MemoryError,
+)
+_NO_ELF = (
+    (
+        rb"\AZE[\x01-\x0f]",
+        "is a core dump of Zephyr in its own form (scripts/coredump/coredump_gdbserver.py of "
+        "Zephyr serves it to GDB, whose `dump memory` writes the heap's bytes: --at ADDRESS)",
+    ),
+    (
+        rb"#CD:|CORE DUMP START|\A[A-Za-z0-9+/]{60,}={0,2}\r?\n",
+        "is a core dump as text (esp-coredump info_corefile --save-core makes an ELF core of "
+        "ESP-IDF's, coredump_serial_log_parser.py a file of Zephyr's)",
+    ),
+    (rb"\A(?!\x7fELF)", "is no ELF core (of raw memory say --at ADDRESS, where it begins)"),
+)
+
+
+class UnreadError(LookupError):
+    """Nothing was captured of an address."""
+
+
+class Span(NamedTuple):
+    """Bytes of memory at an address."""
+
+    address: int
+    data: memoryview
+
+    @property
+    def end(self) -> int:
+        """The address behind the last byte."""
+        return self.address + len(self.data)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What was captured, and what the program says of it."""
+
+    pointer: int  # bytes
+    order: Order
+    symbols: dict[str, tuple[int, int]]  # address and bytes, 0 where they are not known
+    sections: Sequence[tuple[int, int]]  # address and end of data and bss
+    stack: int | None  # which register is the stack pointer, where that is known
+    spans: Sequence[Span] = ()
+    registers: Sequence[Numbers] = ()  # of each thread
+
+    @property
+    def kind(self) -> np.dtype[np.unsignedinteger]:
+        """A pointer as numpy reads it."""
+        return np.dtype(f"{'<' if self.order == 'little' else '>'}u{self.pointer}")
+
+    def word(self, address: int, size: int = 0) -> int:
+        """The unsigned number of so many bytes at an address; 0: of a pointer."""
+        size = size or self.pointer
+        for start, data in self.spans:
+            if start <= address <= start + len(data) - size:
+                return int.from_bytes(data[address - start : address - start + size], self.order)
+        raise UnreadError(f"{address:#x} was not captured")
+
+    def words(self, start: int, end: int) -> Numbers:
+        """The pointers that lie in a range, as far as it was captured."""
+        found = [np.zeros(0, np.uint64)]
+        for span in self.spans:
+            first = max(start, span.address)
+            first += -first % self.pointer
+            count = (min(end, span.end) - first) // self.pointer
+            if count > 0:
+                values = np.frombuffer(span.data, self.kind, count, first - span.address)
+                found.append(values.astype(np.uint64))
+        return np.concatenate(found)
+
+
+def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
+    """The memory of a dump, an ELF core or raw bytes that lie `at` an address.
+
+    HeapfitError if one of the files cannot be read, or is something else.
+    """
+    with _explain(program), program.open("rb") as file:
+        memory, constant = _read_program(ELFFile(file))
+    if not memory.symbols:
+        raise HeapfitError(f"{program}: has no symbols, by which heaps are found (not stripped)")
+    with _explain(dump), dump.open("rb") as file:
+        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        if at is not None:
+            return replace(memory, spans=[Span(at, content), *constant])
+        for rule, what in _NO_ELF:
+            if re.search(rule, content[:4096]):
+                raise HeapfitError(f"{dump}: {what}")
+        return _read_core(ELFFile(file), content, memory, constant)
+
+
+@contextmanager
+def _explain(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
+    except _DAMAGED as error:
+        raise HeapfitError(f"{path}: is empty, damaged or no ELF file") from error
+
+
+def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
+    """What a program says of its memory, and its bytes that are never written."""
+    sections = [
+        (one["sh_addr"], one["sh_addr"] + one["sh_size"])
+        for one in elf.iter_sections()
+        if one["sh_addr"] and one["sh_flags"] & _WRITABLE_SECTION
+    ]
+    constant = [
+        Span(one["p_vaddr"], memoryview(one.data()))
+        for one in elf.iter_segments("PT_LOAD")
+        if not one["p_flags"] & _WRITABLE_SEGMENT
+    ]
+    order: Order = "little" if elf.little_endian else "big"
+    stack = _STACK_POINTERS.get(elf["e_machine"])
+    return Memory(elf.elfclass // 8, order, _symbols(elf), sections, stack), constant
+
+
+def _read_core(
+    core: ELFFile, content: memoryview, memory: Memory, constant: Sequence[Span]
+) -> Memory:
+    loads = [one.header for one in core.iter_segments("PT_LOAD") if one["p_filesz"]]
+    place = "p_vaddr" if any(one["p_vaddr"] for one in loads) else "p_paddr"  # QEMU may leave it 0
+    spans = [
+        Span(one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]])
+        for one in loads
+    ]
+    skipped = _BEFORE_REGISTERS[memory.pointer]
+    segments = [one for one in core.iter_segments() if isinstance(one, NoteSegment)]
+    notes = [note for one in segments for note in one.iter_notes()]
+    words = [one["n_descdata"][skipped:] for one in notes if one["n_type"] == "NT_PRSTATUS"]
+    counts = [len(one) // memory.pointer for one in words]
+    registers = [
+        np.frombuffer(one, memory.kind, count).astype(np.uint64)
+        for one, count in zip(words, counts, strict=True)
+        if count
+    ]
+    return replace(memory, spans=[*spans, *constant], registers=registers)
+
+
+def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
+    """The symbols with an address, by name; statics also without the compiler's number."""
+    found: dict[str, tuple[int, int]] = {}
+    table = program.get_section_by_name(".symtab")
+    for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        is_code = row["st_info"]["type"] == "STT_FUNC"
+        if row.name and row.name[0] != "$" and row["st_shndx"] != "SHN_UNDEF":
+            known = (row["st_value"] - (row["st_value"] & is_code), row["st_size"])
+            for name in (row.name, row.name.split(".")[0]):
+                found.setdefault(name, known)
+    return found

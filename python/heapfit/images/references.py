@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which blocks something points to, and what the first words of a block say.
+
+Pointers are looked for in registers, in data and bss, in stacks from their pointer on, then in all
+blocks that were reached, until no more are. A pointer into a block's middle counts. What is kept
+encoded, in a peripheral or in memory that was not captured is not seen.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from heapfit.images.find import layouts
+from heapfit.images.memory import Memory, Numbers
+from heapfit.images.walk import LIVE, Block, Heap
+from heapfit.outputs.printable import printable
+
+_FIRST_BYTES = 32  # of a block, that may say what it is
+_TEXT = re.compile(rb"[\x20-\x7e]{4,}")
+_DEEPEST_STACK = 1 << 16  # bytes above a stack pointer
+
+
+def mark_references(memory: Memory, heaps: Sequence[Heap]) -> None:
+    """Marks the live blocks that nothing points to, and says what the first words of each say."""
+    live = sorted(one for heap in heaps for one in heap.pieces(LIVE))
+    starts = np.array([one.address for one in live], np.uint64)
+    ends = np.array([one.chunk + one.span for one in live], np.uint64)
+    reached = np.zeros(len(live) + 1, bool)  # of no block, too
+    pointers = _roots(memory, heaps)
+    while len(pointers) and live:
+        place = np.searchsorted(starts, pointers, side="right").astype(np.int64) - 1
+        found = np.unique(np.where(pointers < ends[place], place, -1))
+        fresh = found[~reached[found]]
+        reached[fresh] = True
+        blocks = [live[i] for i in fresh.tolist() if i >= 0]
+        inside = [memory.words(one.address, one.address + one.size) for one in blocks]
+        pointers = np.concatenate([np.zeros(0, np.uint64), *inside])
+    known = dict(zip(live, reached.tolist(), strict=False))
+    names = _Names(memory)
+    for heap in heaps:
+        heap.blocks = [
+            one._replace(is_referenced=known[one], about=names.about(one)) if one in known else one
+            for one in heap.blocks
+        ]
+
+
+def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
+    """The words of registers, data, bss and stacks, without those of the heaps themselves."""
+    places = [(one.address, one.end) for one in memory.spans]  # where no register is known
+    if memory.registers:
+        places = [*memory.sections, *_stacks(memory)]
+    own = {name for row in layouts() for name in row["symbols"]} & memory.symbols.keys()
+    gaps = [(one.start, one.end) for one in heaps]
+    gaps += [(address, address + size) for address, size in map(memory.symbols.__getitem__, own)]
+    parts = [memory.words(*one) for one in _without(places, sorted(gaps))]
+    return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts])
+
+
+def _stacks(memory: Memory) -> Iterator[tuple[int, int]]:
+    """The stack of each thread from its pointer on, as far as it may reach."""
+    for registers in memory.registers:
+        if memory.stack is not None and memory.stack < len(registers):
+            at = int(registers[memory.stack])
+            yield at, at + _DEEPEST_STACK
+
+
+def _without(
+    places: Sequence[tuple[int, int]], gaps: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int]]:
+    """The parts of places that lie in no gap."""
+    for start, end in places:
+        inside = [one for one in gaps if one[0] < end and start < one[1]]
+        firsts = (start, *(last for _, last in inside))
+        yield from zip(firsts, (*(first for first, _ in inside), end), strict=True)
+
+
+class _Names:
+    """What the words of a block stand for."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+        found = ((*place, name) for name, place in memory.symbols.items() if place[1])
+        self._symbols = sorted(found)
+
+    def about(self, block: Block) -> str:
+        """The text of a block, or the name of what its first words point to; "" if neither."""
+        end = block.address + min(block.size, _FIRST_BYTES)
+        words = self._memory.words(block.address, end)
+        if text := _TEXT.match(words.astype(self._memory.kind).tobytes()):
+            return f'"{text[0].decode()}"'
+        return next(filter(None, map(self._name, words[:4].tolist())), "")
+
+    def _name(self, word: int) -> str:
+        at = bisect_right(self._symbols, (word + 1,)) - 1
+        start, size, name = self._symbols[at] if at >= 0 else (0, 0, "")
+        return printable(name) if word > 1 and start <= word < start + size else ""

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A snapshot: the heaps of a memory image at one moment, stored as JSON (docs/image.md).
+
+It is a list of what was live then; no size of a heap follows from it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from heapfit.errors import HeapfitError
+from heapfit.images.find import find_heaps
+from heapfit.images.memory import open_memory
+from heapfit.images.references import mark_references
+from heapfit.images.walk import Block, Damage, Heap
+from heapfit.importers.formats import SNAPSHOT
+from heapfit.importers.stream import ByteStream
+from heapfit.outputs.file import stage_file
+
+_VERSION = 1
+_DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
+_KINDS = (int, int, int, int, str, bool, str)  # of the fields of a block
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The heaps of one moment."""
+
+    source: str  # the dump
+    heaps: tuple[Heap, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_image(dump: Path, program: Path, at: int | None = None) -> Snapshot:
+    """The heaps in a core dump of a program, or in raw memory that lies `at` an address.
+
+    HeapfitError if a file cannot be read, or the dump holds no heap that is known.
+    """
+    memory = open_memory(dump, program, at)
+    heaps, missing = find_heaps(memory)
+    if not heaps:
+        unknown = f"{program.name} has the symbols of none that is known (docs/image.md lists them)"
+        raise HeapfitError(f"{dump}: holds no heap: {'; '.join(missing) or unknown}")
+    mark_references(memory, heaps)
+    return Snapshot(dump.name, tuple(heaps), tuple(missing))
+
+
+def write_snapshot(snapshot: Snapshot, path: Path) -> None:
+    """Stores a snapshot at `path`, which appears whole or not at all."""
+    with stage_file(path) as staging:
+        staging.write_text(json.dumps({SNAPSHOT: _VERSION, **asdict(snapshot)}), encoding="utf-8")
+
+
+def open_snapshot(path: Path) -> Snapshot | None:
+    """The snapshot stored at `path`; None if it is another file; HeapfitError if it is damaged."""
+    if not path.is_file():
+        return None
+    with ByteStream(path) as stream:
+        if not stream.head.startswith(f'{{"{SNAPSHOT}": {_VERSION},'.encode()):
+            return None
+    try:
+        content = json.loads(path.read_bytes())
+        heaps = tuple(_heap(one) for one in content["heaps"])
+        return Snapshot(content["source"], heaps, tuple(content["notes"]))
+    except _DAMAGED as error:
+        raise HeapfitError(f"{path}: is a damaged snapshot (import the dump again)") from error
+
+
+def _heap(content: dict[str, Any]) -> Heap:
+    """A heap of which the fields have their types; ValueError if they have not."""
+    blocks = [Block(*one) for one in content["blocks"]]
+    if any([type(one) for one in block] != [*_KINDS] for block in blocks):
+        raise ValueError("a field is of another type")
+    damage = [Damage(*one) for one in content["damage"]]
+    return Heap(**{**content, "blocks": blocks, "damage": damage})

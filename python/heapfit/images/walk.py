@@ -1,0 +1,198 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The walk over a heap's chunks, one for all heaps: a row of layouts.toml says how they lie.
+
+    start                                                              end
+    +--------+-----------+--------+-- ... --+--------+-----------------+- - - -+
+    | header | block     | header | free    | header | block           | rest  |
+    +--------+-----------+--------+-- ... --+--------+-----------------+- - - -+
+
+A header that cannot be true is damage: it is reported with the block before it, which most often
+wrote beyond its end, and the walk goes on where chunks lead to the heap's end again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
+
+from heapfit.images.memory import Memory, UnreadError
+
+Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
+
+MOST_CHUNKS = 1 << 20  # of a heap
+_MOST_TRIED = 1 << 18  # places at which a damaged heap may go on
+_ENOUGH = 8  # chunks in a row that are as they should be
+LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
+
+
+class Block(NamedTuple):
+    """A piece of a heap: a block, a hole, the heap's own words, or bytes that are not known."""
+
+    chunk: int  # address of its header
+    span: int  # bytes with the header
+    address: int  # of what the program has
+    size: int  # bytes that it may use
+    state: str  # LIVE, FREE, OWN or UNREAD
+    is_referenced: bool = True
+    about: str = ""  # what its first words say
+
+
+class Damage(NamedTuple):
+    """A header that cannot be true, and the last whole block or hole before it."""
+
+    address: int
+    neighbour: int  # its address; 0: there is none
+    size: int  # its bytes
+
+
+@dataclass(slots=True)
+class Heap:
+    """A heap as the walk found it. Addresses, and sizes in bytes."""
+
+    title: str
+    name: str  # of the symbol by which it was found
+    start: int
+    end: int
+    blocks: list[Block] = field(default_factory=list)
+    damage: list[Damage] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)  # what nothing in the dump confirms
+    confirmed: list[str] = field(default_factory=list)  # by which of the heap's own sums
+
+    def pieces(self, state: str) -> list[Block]:
+        """The pieces in this state, by address."""
+        return [one for one in self.blocks if one.state == state]
+
+
+_STEPS: Mapping[str, Callable[[Memory, int, int], int]] = {
+    "*": lambda memory, at, _: memory.word(at),
+    "+": lambda memory, at, words: at + words * memory.pointer,
+    "x": lambda _, value, factor: value * factor,
+    "r": lambda _, value, bits: value >> bits,
+    "a": lambda _, at, unit: at + -at % unit,
+}
+
+
+class NullError(LookupError):
+    """A pointer on the way is NULL: what it leads to was not made yet."""
+
+
+class Paths:
+    """Computes the addresses that a row names."""
+
+    def __init__(self, memory: Memory, names: Mapping[str, int]) -> None:
+        self._memory, self._names = memory, names
+
+    def sum(self, text: str) -> int:
+        """The sum of paths such as "ram *"; LookupError of what is not there."""
+        return sum(self._follow(*part.split()) for part in text.split("&"))
+
+    def _follow(self, first: str, *steps: str) -> int:
+        known = self._names.get(first)
+        value = self._memory.symbols[first][0] if known is None else known
+        for step in steps:
+            if step == "*" and value == 0:
+                raise NullError("was not used yet")
+            number = self._names.get(step[1:]) or int(step[1:] or 0)
+            value = _STEPS[step[0]](self._memory, value, number)
+        return value
+
+
+Chunk: TypeAlias = tuple[int, bool, int | None]  # its end, if it is used, a header that is wrong
+
+
+class Walk:
+    """Walks the chunks of one heap from `start` to `end`."""
+
+    def __init__(self, memory: Memory, layout: Layout, paths: Paths, heap: Heap) -> None:
+        self._memory, self._layout, self._heap = memory, layout, heap
+        self._word = layout["word"] or memory.pointer
+        self._key = paths.sum(layout["key"])
+        self._free: set[int] = set()  # the chunks of the free list
+        self._torn: int | None = None  # the one at which it leaves the heap
+        head, place = layout["free_list"]
+        at = paths.sum(head) ^ self._key
+        while heap.start <= at < heap.end and at not in self._free:
+            self._free.add(at)
+            self._torn = at
+            at = self._field(at, place) ^ self._key
+        if at in (0, heap.end):
+            self._torn = None
+        elif self._torn is not None:
+            heap.assumed.append("free blocks behind a damaged link, which may be listed as live")
+
+    def _field(self, chunk: int, place: int, width: int = 0) -> int:
+        return self._memory.word(chunk + place * self._word, width or self._word)
+
+    def end_of(self, chunk: int) -> int:
+        """The address behind a chunk, as its header says."""
+        layout = self._layout
+        value = self._field(chunk, layout["size"])
+        value = -value & 0xFFFFFFFF if layout["coded"] and value & 1 else value
+        size = int((value & ~layout["flags"]) >> layout["shift"]) * int(layout["unit"])
+        first = self._heap.start if layout["base"] else chunk
+        return first + size + int(layout["plus"]) * self._word
+
+    def look(self, chunk: int) -> Chunk | None:
+        """A chunk; None if its header cannot be one."""
+        layout, heap = self._layout, self._heap
+        try:
+            end = self.end_of(chunk)
+            is_even = (end - heap.start) % layout["step"] == 0 or end == heap.end
+            if not is_even or not chunk + layout["least"] <= end <= heap.end:
+                return None
+            place = end if layout["where"] == "next" else chunk
+            flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
+            is_used = place != heap.end and bool(flag & layout["bit"]) is bool(layout["used"])
+            is_used = chunk not in self._free if layout["where"] == "list" else is_used
+            return end, is_used, self._find_wrong(chunk, end, is_used)
+        except UnreadError:
+            return None
+
+    def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
+        """The chunk whose header is wrong: this one, the next one or neither."""
+        layout, heap = self._layout, self._heap
+        is_listed = self._torn is None and chunk in self._free
+        words = [self._field(chunk, place) for place in layout["zero"]]
+        if chunk == self._torn or (
+            is_used and (is_listed or any(one != self._key for one in words))
+        ):
+            return chunk
+        is_told = end != heap.end or layout["before_last"]
+        if not layout["before"] or not is_told or (layout["before_free"] and is_used):
+            return None
+        back = self._field(end, layout["before_at"])
+        first = {"size": end - back * layout["unit"], "offset": heap.start + back, "address": back}
+        return None if first[layout["before"]] == chunk else end
+
+    def _resume(self, at: int) -> int:
+        """The first place behind `at` from which chunks lead on; the heap's end if none does."""
+        step, end = self._layout["step"], self._heap.end
+        lost: set[int] = set()
+        for first in range(at + step, min(end, at + _MOST_TRIED * step), step):
+            place, passed = first, 0
+            while place not in lost and (chunk := self.look(place)) and chunk[2] is None:
+                lost.add(place)
+                place, passed = chunk[0], passed + 1
+                if place == end or passed == _ENOUGH:
+                    return first
+            lost.add(place)
+        return end
+
+    def run(self) -> None:
+        """Fills the heap's blocks and damage."""
+        heap, layout, at = self._heap, self._layout, self._heap.start
+        while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
+            end, is_used, wrong = self.look(at) or (0, False, at)
+            is_own = layout["own"] and at == heap.start
+            state = UNREAD if end == 0 else OWN if is_own else LIVE if is_used else FREE
+            end = end or self._resume(at)
+            address = at + layout["block"] * self._word
+            address += -address % layout["align"]
+            size = max(end + layout["tail"] * self._word - address, 0)
+            heap.blocks.append(Block(at, end - at, address, size, state))
+            if wrong is not None and wrong not in [one.address for one in heap.damage[-1:]]:
+                pieces = (one for one in reversed(heap.blocks) if one.chunk < wrong)
+                before = next((one for one in pieces if one.state != UNREAD), None)
+                heap.damage.append(Damage(wrong, *(before[2:4] if before else (0, 0))))
+            at = end

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a snapshot of a heap shows: where blocks and holes lie, why requests fail, who has what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import NamedTuple
+
+import numpy as np
+
+from heapfit import _engine
+from heapfit.comparison.heap_map import ELSEWHERE, HeapMap, MappedHeap, RegionReplay
+from heapfit.images.snapshot import Snapshot
+from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, Heap
+from heapfit.outputs.printable import printable
+from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.document import Document
+from heapfit.results.packed_map import pack_map
+from heapfit.results.parts import Column, Fields, Line, Note, Part, Section, Table, which_hold
+from heapfit.results.parts import HeapMap as MapPart
+
+_SHOWN = 12  # rows of a table, and damages
+_WIDTH, _MOST_ROWS = 64, 16  # cells of the map
+_LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
+
+
+class _Row(NamedTuple):
+    """Blocks of one size that begin with the same."""
+
+    size: int
+    about: str
+    blocks: int
+    more: int  # of them that are not referenced, or that an earlier snapshot has not
+
+
+def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part]:
+    """A snapshot as a command prints it; with an earlier one, first what grew since then."""
+    return [
+        Fields({"snapshot": snapshot.source, "notes": snapshot.notes}),
+        Fields({"heaps": [_fields(heap) for heap in snapshot.heaps]}),
+        *_growth_parts(before, snapshot),
+        *(
+            part
+            for heap in snapshot.heaps
+            for part in (*map(Line, (*describe_heap(heap), "", *_draw(heap))), *_tables(heap))
+        ),
+        *(Note(f"{printable(note)}.") for note in snapshot.notes),
+    ]
+
+
+def _fields(heap: Heap) -> dict[str, object]:
+    blocks = [one._asdict() for one in heap.blocks]
+    return {**asdict(heap), "blocks": blocks, "damage": [one._asdict() for one in heap.damage]}
+
+
+def describe_heap(heap: Heap) -> list[str]:
+    """What a heap holds, why requests fail, and what is damaged; one sentence a line."""
+    holes, live = [one.size for one in heap.pieces(FREE)], heap.pieces(LIVE)
+    free, largest = sum(holes), max(holes, default=0)
+    lost = [one.size for one in live if not one.is_referenced]
+    share = format_share(1 - largest / max(free, 1))
+    return [
+        f"{heap.title} ({printable(heap.name)}), {heap.end - heap.start:,} B at {heap.start:#x}: "
+        f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
+        f"{free:,} B free.",
+        *which_hold(
+            (
+                len(holes) > 1,
+                f"A request above {largest:,} B fails with {free:,} B free, as they lie in "
+                f"{len(holes):,} holes: {share} of them outside the largest.",
+            ),
+            (len(holes) == 1, f"The free bytes are one hole, which serves up to {largest:,} B."),
+            (
+                lost,
+                f"{format_count(len(lost), 'live block')} with {sum(lost):,} B: not referenced.",
+            ),
+            (heap.confirmed, f"Confirmed: {'; '.join(map(printable, heap.confirmed))}."),
+            (heap.assumed, f"Not confirmed: {'; '.join(map(printable, heap.assumed))}."),
+        ),
+        *(
+            f"DAMAGED: the header at {one.address:#x} is overwritten. The last intact neighbour "
+            + (f"before it: {one.size:,} B at {one.neighbour:#x}." if one.neighbour else "is none.")
+            for one in heap.damage[:_SHOWN]
+        ),
+    ]
+
+
+def _draw(heap: Heap) -> Iterator[str]:
+    """The heap from its start upwards; a hole is blank."""
+    length = heap.end - heap.start
+    cell = max(-(-length // (_WIDTH * _MOST_ROWS)), 16)
+    cells = [" "] * -(-length // cell)
+    for one in (one for one in heap.blocks if one.state != FREE):
+        places = range((one.chunk - heap.start) // cell, len(cells))
+        mark = {OWN: "=", UNREAD: "?"}.get(one.state, "#" if one.is_referenced else "o")
+        for i in places[: -(-(one.chunk + one.span - heap.start) // cell) - places.start]:
+            cells[i] = mark
+    yield f"{cell:,} B each: # live, o live and not referenced, = the heap's own, ? unread"
+    for first in range(0, len(cells), _WIDTH):
+        yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
+
+
+def _count(blocks: Sequence[Block]) -> Counter[tuple[int, str]]:
+    return Counter((one.size, one.about) for one in blocks)
+
+
+def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
+    columns: list[Column[_Row]] = [
+        Column("size", "size"),
+        Column("blocks", "blocks"),
+        Column("", "bytes", lambda row: row.size * row.blocks),
+        Column("more", more),
+        Column("about", "begins with"),
+    ]
+    return [Line(""), Line(title), Table(columns, rows[:_SHOWN])] if rows else []
+
+
+def _tables(heap: Heap) -> list[Part]:
+    """Live blocks by size and content, those that are not referenced first."""
+    live = heap.pieces(LIVE)
+    lost = _count([one for one in live if not one.is_referenced])
+    rows = [_Row(*key, n, lost[key]) for key, n in _count(live).items()]
+    rows.sort(key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
+    return _table("Live blocks, not referenced ones first:", "not referenced", rows)
+
+
+def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
+    """What the later snapshot has more of, by size and content."""
+    if before is None:
+        return []
+    was, now = (
+        _count([one for heap in taken.heaps for one in heap.pieces(LIVE)])
+        for taken in (before, after)
+    )
+    rows = [_Row(*key, n, n - was[key]) for key, n in now.items() if n > was[key]]
+    rows.sort(key=lambda row: (-row.size * row.more, row))
+    sums = [sum(size * n for (size, _), n in one.items()) for one in (was, now)]
+    live = f"Live: {sums[0]:,} B in {printable(before.source)}, {sums[1]:,} B in "
+    return [
+        Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),
+        Line(f"{live}{printable(after.source)}."),
+        *_table("What grew, the most bytes first:", "more", rows),
+        Line(""),
+    ]
+
+
+def image_page(snapshot: Snapshot, before: Snapshot | None = None) -> Document:
+    """A snapshot as a page, with the map of its heaps."""
+    growth = Section("growth", "What grew", _growth_parts(before, snapshot))
+    return Document(
+        command="profile",
+        title="A heap in a memory image",
+        source=snapshot.source,
+        sentences=[line for heap in snapshot.heaps for line in describe_heap(heap)],
+        sections=[
+            MapPart(pack_map(_map(snapshot), _LABELS)),
+            *([growth] if growth.parts else []),
+            *(
+                Section(f"heap-{i}", heap.title, _tables(heap))
+                for i, heap in enumerate(snapshot.heaps)
+            ),
+        ],
+    )
+
+
+def _map(snapshot: Snapshot) -> HeapMap:
+    """The heaps at the one moment."""
+    pieces = [
+        (one.address - heap.start, max(one.size, 1), i, 2 - one.is_referenced)
+        if one.state == LIVE
+        else (one.chunk - heap.start, one.span, i, 3)
+        for i, heap in enumerate(snapshot.heaps)
+        for one in heap.blocks
+        if one.state in (LIVE, UNREAD)
+    ]
+    offsets, sizes, owners, sites = np.array(pieces, np.uint64).reshape(-1, 4).T.copy()
+    starts = np.zeros(len(pieces), np.uint64)
+    lifetimes = _engine.Lifetimes(starts, starts + np.uint64(1), sizes)
+    heaps = [
+        MappedHeap(heap.title, RegionReplay(heap.end - heap.start, places, None), (), 1, 0)
+        for i, heap in enumerate(snapshot.heaps)
+        for places in [np.where(owners == i, offsets, ELSEWHERE)]
+    ]
+    is_many = len(heaps) > 1
+    return HeapMap(tuple(heaps), lifetimes, sites.astype(np.uint32), None, is_many, is_many)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heaps in memory images: what is shown of them, and what damaged or foreign files are told.
+
+That blocks lie where a program got them is tests/target/test_images.py's.
+"""
+
+import json
+import random
+import struct
+from pathlib import Path
+
+import pytest
+from dumps import HEAP, RAM, SYMBOLS, elf, heap_4
+
+from heapfit.errors import HeapfitError
+from heapfit.images.snapshot import open_snapshot, read_image, write_snapshot
+from program import call_heapfit
+
+USED, FREE = True, False
+CHUNKS = [(32, USED), (64, USED), (24, FREE), (32, USED), (120, USED), (1024, USED)]
+ROOTS = (0, 1, 4)  # chunks 3 and 5 have no reference but 3, by 4
+
+
+def memory(chunks=CHUNKS, roots=ROOTS) -> bytearray:
+    found = heap_4(chunks, roots)
+    if chunks is CHUNKS:
+        fourth = HEAP + 32 + 64 + 24 + 32 - RAM
+        struct.pack_into("<I", found, fourth + 8 + 100, RAM + fourth - 32 + 8 + 3)  # its inside
+        found[HEAP - RAM + 8 : HEAP - RAM + 14] = b"hello\0"
+    return found
+
+
+@pytest.fixture
+def core(tmp_path: Path) -> Path:
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(memory())}))
+    return path
+
+
+def shown(*words: object) -> str:
+    done = call_heapfit(*words)
+    assert done.returncode == 0, done.stderr
+    return " ".join(done.stdout.split())
+
+
+def test_a_core_becomes_a_snapshot_that_profile_shows(core, tmp_path):
+    snapshot, page = tmp_path / "s.json", tmp_path / "page.html"
+    told = shown("import", core, "--program", core, "-o", snapshot)
+    assert "FreeRTOS heap_4 (ucHeap), 4,088 B at 0x20000100: 5 blocks live with 1,232 B" in told
+    told = shown("profile", snapshot, "--report", page)
+    for text in (
+        "A request above 2,784 B fails with 2,800 B free, as they lie in 2 holes",
+        "0.57 % of them outside the largest",
+        "1 live block with 1,016 B: not referenced.",
+        "it counts 2,816 B free, too",
+        f"0x20000100 ###### {10 * '#'}{47 * 'o'}",
+        '24 1 24 0 "hello"',
+    ):
+        assert text in told, text
+    assert "not referenced" in page.read_text()
+    content = json.loads(shown("profile", snapshot, "--json"))
+    (heap,) = content["heaps"]
+    lost = [one["address"] for one in heap["blocks"] if not one["is_referenced"]]
+    assert lost == [HEAP + 32 + 64 + 24 + 32 + 120 + 8]
+    assert heap["damage"] == []
+
+
+def test_two_snapshots_show_what_grew(core, tmp_path):
+    later = tmp_path / "later.elf"
+    chunks = [(32, USED), *[(64, USED)] * 4, (24, FREE), (32, USED)]
+    later.write_bytes(elf(SYMBOLS, {RAM: bytes(memory(chunks, range(6)))}))
+    for path in (core, later):
+        call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
+    told = shown("profile", core.with_suffix(".json"), later.with_suffix(".json"))
+    assert "Live: 1,232 B in core.elf, 272 B in later.elf." in told
+    assert "What grew, the most bytes first: size blocks bytes more begins with 56 4 224 3" in told
+
+
+def test_a_snapshot_gives_no_size(core, tmp_path):
+    snapshot = tmp_path / "s.json"
+    write_snapshot(read_image(core, core), snapshot)
+    assert open_snapshot(snapshot) == read_image(core, core)
+    done = call_heapfit("fit", snapshot)
+    assert done.returncode == 1 and "no size follows" in done.stderr
+    told = call_heapfit("import", core).stderr
+    assert "heapfit import CORE --program FIRMWARE.elf" in told
+    snapshot.write_text(snapshot.read_text().replace('"live"', "7"))
+    assert "is a damaged snapshot" in call_heapfit("profile", snapshot).stderr
+
+
+def test_raw_memory_lies_at_an_address(core, tmp_path):
+    raw = tmp_path / "ram.bin"
+    raw.write_bytes(memory())
+    assert read_image(raw, core, RAM).heaps[0].blocks[0].address == HEAP + 8
+    told = call_heapfit("import", raw, "--program", core).stderr
+    assert "is no ELF core (of raw memory say --at ADDRESS, where it begins)" in told
+
+
+def corrupted(at: int, *words: int) -> bytes:
+    found = memory()
+    struct.pack_into(f"<{len(words)}I", found, at - RAM, *words)
+    return bytes(found)
+
+
+DAMAGED = {
+    "a header that is overwritten": (HEAP + 96, (0x41414141, 0x41414141), (HEAP + 96, HEAP + 40)),
+    "a size of nothing": (HEAP + 120, (0, 0x80000000), (HEAP + 120, HEAP + 104)),
+    "a size beyond the end": (HEAP + 152, (0, 0xFFFFFFF0), (HEAP + 152, HEAP + 128)),
+    "a link in a used block": (HEAP + 32, (7,), (HEAP + 32, HEAP + 8)),
+    "a free list in a circle": (HEAP + 96, (HEAP + 96,), (HEAP + 96, HEAP + 40)),
+    "a free list that leads out": (HEAP + 96, (0x10,), (HEAP + 96, HEAP + 40)),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_damage_is_named_with_its_address_and_the_block_before(what, tmp_path):
+    at, words, expected = DAMAGED[what]
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: corrupted(at, *words)}))
+    (heap,) = read_image(path, path).heaps
+    assert [(one.address, one.neighbour) for one in heap.damage] == [expected]
+    snapshot = tmp_path / "s.json"
+    write_snapshot(read_image(path, path), snapshot)
+    assert f"DAMAGED: the header at {expected[0]:#x}" in shown("profile", snapshot)
+
+
+def test_a_protected_heap_4_is_read_by_its_canary(tmp_path):
+    """Its links stand xored; all of them are, those of used blocks, too."""
+    canary, found, at = 0x5CA1AB1E, memory(), HEAP
+    for size in (*(size for size, _ in CHUNKS), 2792):
+        (link,) = struct.unpack_from("<I", found, at - RAM)
+        struct.pack_into("<I", found, at - RAM, link ^ canary)
+        at += size
+    struct.pack_into("<I", found, 0, (HEAP + 96) ^ canary)
+    struct.pack_into("<I", found, 16, canary)
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf({**SYMBOLS, "xHeapCanary": (RAM + 16, 4)}, {RAM: bytes(found)}))
+    (heap,) = read_image(path, path).heaps
+    assert len(heap.pieces("live")) == 5 and heap.damage == heap.assumed == []
+
+
+def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
+    """Of newlib-nano: not to where another variable points, and without it as far as chunks go."""
+    found, start = bytearray(512), RAM + 64
+    sizes = [20, 40, 12, 100]
+    at = start
+    for size in sizes:
+        struct.pack_into("<I", found, at - RAM, size)
+        at += size
+    names = {"__malloc_free_list": RAM, "__malloc_sbrk_start": RAM + 4, "heap_end": RAM + 8}
+    struct.pack_into("<IIII", found, 0, start + 20, start, at, start + 4)
+    symbols = {name: (address, 4) for name, address in names.items()}
+    for more, confirmed in (({"heap_top": (RAM + 12, 4)}, "heap_end says where it ends"), ({}, "")):
+        path = tmp_path / "core.elf"
+        given = symbols | more if more else {name: symbols[name] for name in list(symbols)[:2]}
+        path.write_bytes(elf(given, {RAM: bytes(found)}))
+        (heap,) = read_image(path, path).heaps
+        assert [(one.span, one.state) for one in heap.blocks] == [
+            (size, "free" if size == 40 else "live") for size in sizes
+        ]
+        assert heap.confirmed == ([confirmed] if confirmed else [])
+        assert heap.assumed == ([] if confirmed else ["where it ends"])
+
+
+def test_a_recording_has_no_later_one(core, tmp_path):
+    trace = tmp_path / "run.heap"
+    trace.write_text("a 1 8\nf 1\n")
+    assert "LATER has no effect here" in call_heapfit("profile", trace, core).stderr
+
+
+NOT_HELD = {
+    "was not used yet": elf(SYMBOLS, {RAM: bytes(0x1200)}),
+    "0x20000008 was not captured": elf(SYMBOLS, {RAM + 0x100: bytes(64)}),
+    "has the symbols of none that is known": elf({"main": (RAM, 4)}, {RAM: bytes(64)}),
+    "has no symbols": elf({}, {RAM: bytes(64)}),
+    "CONFIG_ESP_COREDUMP_CAPTURE_DRAM": elf(
+        {"registered_heaps": (RAM, 4)}, {RAM: struct.pack("<I12I", RAM + 4, *[0x3FC00000] * 12)}
+    ),
+    "is empty, damaged or no ELF file": b"\x7fELF\1\1\1" + bytes(40),
+}
+
+
+@pytest.mark.parametrize("told", NOT_HELD)
+def test_a_dump_without_a_heap_is_told_why(told, tmp_path):
+    path = tmp_path / "core.elf"
+    path.write_bytes(NOT_HELD[told])
+    with pytest.raises(HeapfitError, match=told):
+        read_image(path, path)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"ZE\1\0" + bytes(60), "core dump of Zephyr in its own form"),
+        (b"===== CORE DUMP START =====\nAAAA\n", "is a core dump as text"),
+        (b"uart: #CD:BEGIN#\n", "is a core dump as text"),
+    ],
+)
+def test_a_dump_in_a_systems_own_form_is_named_with_its_converter(content, told, core, tmp_path):
+    path = tmp_path / "dump"
+    path.write_bytes(content)
+    done = call_heapfit("import", path, "--program", core)
+    assert done.returncode == 1 and told in done.stderr
+
+
+def test_mutated_images_end_in_a_snapshot_or_a_sentence(core, tmp_path):
+    """In small; tests/fuzz has more."""
+    content, path, draw = core.read_bytes(), tmp_path / "mutated", random.Random(4)
+    for _ in range(300):
+        mutated = bytearray(content)
+        for _ in range(draw.randint(1, 6)):
+            at = draw.randrange(len(mutated) - 4)
+            word = draw.choice((0, 1, 0x7FFFFFFF, 0xFFFFFFFF, HEAP + 8, draw.randrange(1 << 32)))
+            struct.pack_into("<I", mutated, at, word)
+        path.write_bytes(mutated[: draw.choice((len(mutated), draw.randrange(len(mutated))))])
+        try:
+            for heap in read_image(path, path).heaps:
+                assert sum(one.span for one in heap.blocks) == heap.end - heap.start
+        except HeapfitError as error:
+            assert str(error).count("\n") == 0

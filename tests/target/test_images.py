@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Heaps read out of dumps of an emulated board, compared with what its program printed.
+
+The C libraries and heapfit's allocators are themselves; heap_4, mem, sys_heap and multi_heap are
+stand-ins that we wrote after their published layouts, since their sources are not ours to keep.
+"""
+
+import json
+import re
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from elftools.elf.elffile import ELFFile
+from test_generated_malloc import PLAN
+
+from harness import sources
+from harness.board import CORTEX_M3
+from harness.image import Image
+from heapfit.generate import generate
+from heapfit.images.snapshot import Snapshot, read_image
+from heapfit.importers.external_tool import run
+from heapfit.plan.plan_file import load_plan
+
+HERE = Path(__file__).parent / "images"
+RAM, RAM_SIZE = 0x20000000, 0x1010000  # with the start of the region's memory
+MOMENTS = {"s": "after the start-up", "p": "at the peak", "r": "after a refusal"}
+LINES = re.compile(r"^([afrl]) ([0-9a-f]{8}) ([0-9a-f]{8})$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What the program printed until it stopped."""
+
+    live: dict[int, int]  # address and requested size
+    lost: set[int]
+    refused: int
+
+
+def board_image(folder: Path, *options: str | Path) -> Image:
+    here, made = sources.root(), folder / "board.elf"
+    board = ("recording/sbrk", "board/start_arm", "board/start", "board/semihost")
+    run(
+        [
+            *("arm-none-eabi-gcc", *CORTEX_M3.flags, "-std=c11", "-Os", "-g"),
+            *(f"-I{here / 'target'}", f"-I{HERE}", HERE / "board.c"),
+            *(here / f"target/{name}.c" for name in board),
+            *("-nostartfiles", f"-L{here}/target/board", f"-T{CORTEX_M3.memories}"),
+            *("-Wl,--no-warn-rwx-segments", *options, "-o", made),
+        ],
+        folder,
+    )
+    return Image(made, CORTEX_M3)
+
+
+def libc_image(folder: Path, *options: str) -> Image:
+    return board_image(folder, "-DHEAP_IS_LIBC", *options)
+
+
+def stand_in_image(folder: Path, name: str, *options: str) -> Image:
+    return board_image(folder, HERE / f"{name}.c", *options)
+
+
+def generated_image(folder: Path, plan: str) -> Image:
+    (folder / "plan.toml").write_text(PLAN.replace('"tlsf"', plan).replace("32768", "16384"))
+    generate(load_plan(folder / "plan.toml"), folder / "code", "app")
+    code = [*(folder / "code").glob("*.c"), *(folder / "code").glob("src/*/*.c")]
+    given = (f"-I{folder}/code", '-DHEAP_HEADER="app_heap.h"', "-Wl,--gc-sections", *code)
+    return board_image(folder, *given)
+
+
+def stop(image: Image, moment: str, folder: Path) -> tuple[Path, str]:
+    """A dump of the board's memory when the program stops, and what it printed until then."""
+    printed, dump, monitor = folder / "printed", folder / "core.elf", folder / "monitor"
+    given = {"begin": RAM, "length": RAM_SIZE}
+    words = f"arg={image.path.name},arg={moment}"
+    emulator = subprocess.Popen(
+        [
+            *(image.board.emulator, *image.board.machine, "-kernel", image.path),
+            *("-chardev", f"file,id=host,path={printed}"),
+            *("-semihosting-config", f"enable=on,target=native,chardev=host,{words}"),
+            *("-qmp", f"unix:{monitor},server=on,wait=off"),
+        ]
+    )
+    try:
+        deadline = time.monotonic() + 100
+        while not (printed.exists() and "stopped" in printed.read_text()):
+            assert time.monotonic() < deadline and emulator.poll() is None
+            time.sleep(0.02)
+        ask(monitor, "dump-guest-memory", {"paging": False, "protocol": f"file:{dump}", **given})
+        emulator.wait(100)
+    finally:
+        emulator.kill()
+        emulator.wait()
+    return dump, printed.read_text()
+
+
+def ask(monitor: Path, command: str, given: dict[str, object]) -> None:
+    """Stops the emulator, has it do something, and ends it."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(str(monitor))
+        lines = connection.makefile("rw")
+        for name, words in (("qmp_capabilities", {}), ("stop", {}), (command, given), ("quit", {})):
+            lines.write(json.dumps({"execute": name, "arguments": words}) + "\n")
+            lines.flush()
+            while "return" not in (answer := json.loads(lines.readline())):
+                assert "error" not in answer, answer
+
+
+def truth_of(printed: str) -> Truth:
+    live: dict[int, int] = {}
+    lost, refused = set(), 0
+    for what, first, second in LINES.findall(printed):
+        address, size = int(first, 16), int(second, 16)
+        if what == "a":
+            live[address] = size
+        elif what == "f":
+            del live[address]
+        elif what == "l":
+            lost.add(address)
+        else:
+            refused = address
+    return Truth(live, lost, refused)
+
+
+PICOLIBC = (
+    "--specs=picolibc.specs",
+    "-Wl,--defsym=__heap_start=0x20100000,--defsym=__heap_end=0x20108000",
+)
+KINDS: dict[str, Callable[[Path], Image]] = {
+    "FreeRTOS heap_4": lambda folder: stand_in_image(folder, "heap_4"),
+    "newlib's malloc": libc_image,
+    "newlib-nano's malloc": lambda folder: libc_image(folder, "--specs=nano.specs"),
+    "picolibc's malloc": lambda folder: libc_image(folder, *PICOLIBC),
+    "lwIP's mem": lambda folder: stand_in_image(folder, "layouts", "-DLWIP"),
+    "Zephyr's sys_heap": lambda folder: stand_in_image(folder, "layouts", "-DZEPHYR"),
+    "ESP-IDF's multi_heap": lambda folder: stand_in_image(folder, "layouts", "-DESP_IDF"),
+    "heapfit's tlsf": lambda folder: generated_image(folder, '"tlsf"'),
+    "heapfit's good_fit": lambda folder: generated_image(folder, '"good_fit"'),
+    "heapfit's tailored": lambda folder: generated_image(folder, '"tailored"\nlayout = 1'),
+}
+
+
+def heap_of(snapshot: Snapshot, title: str):
+    (heap,) = [one for one in snapshot.heaps if one.title == title]
+    return heap
+
+
+@pytest.mark.parametrize("title", KINDS)
+def test_every_live_block_lies_where_the_program_got_it(title: str, tmp_path: Path) -> None:
+    """At three moments; what no pointer leads to is what the program lost."""
+    image = KINDS[title](tmp_path)
+    for moment in MOMENTS:
+        folder = tmp_path / moment
+        folder.mkdir()
+        dump, printed = stop(image, moment, folder)
+        truth = truth_of(printed)
+        heap = heap_of(read_image(dump, image.path), title)
+        found = {one.address: one.size for one in heap.pieces("live")}
+        assert heap.damage == [] and heap.confirmed != [] and heap.assumed == []
+        assert set(truth.live) <= set(found)
+        assert all(truth.live[at] <= found[at] for at in truth.live)
+        others = {at: size for at, size in found.items() if at not in truth.live}
+        assert len(others) == 0, others
+        assert sum(one.span for one in heap.blocks) == heap.end - heap.start
+        lost = {one.address for one in heap.pieces("live") if not one.is_referenced}
+        assert lost <= truth.lost and len(truth.lost - lost) <= 1  # an old link may lie in a block
+        assert (truth.refused > 0) == (moment == "r")
+        assert damaged(dump, image.path, heap) == []
+
+
+def damaged(dump: Path, program: Path, heap) -> list[str]:
+    """Writes beyond the ends of four blocks, one at a time: what is not named rightly."""
+    wrong = []
+    content, pieces = dump.read_bytes(), heap.blocks
+    after = [pair for pair in pairwise(pieces) if [one.state for one in pair] == ["live"] * 2]
+    for block, victim in after[:: len(after) // 4][:4]:
+        end = block.address + block.size
+        with dump.open("rb") as file:
+            (load,) = [
+                one
+                for one in ELFFile(file).iter_segments("PT_LOAD")
+                if one["p_vaddr"] <= end < one["p_vaddr"] + one["p_filesz"]
+            ]
+        at = load["p_offset"] + end - load["p_vaddr"]
+        copy = dump.with_name("damaged.elf")
+        copy.write_bytes(content[:at] + b"OVERRUN!" + content[at + 8 :])
+        found = heap_of(read_image(copy, program), heap.title).damage
+        named = [(one.address, one.neighbour) for one in found]
+        if named != [(victim.chunk, block.address)]:
+            wrong.append(f"{block}: {named}")
+    return wrong
