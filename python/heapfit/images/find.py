@@ -59,10 +59,11 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     return heaps, [text for name, text in missing.items() if not found[name]]
 
 
-def _doubt(heap: Heap) -> tuple[int, int, int]:
+def _doubt(heap: Heap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first."""
     unread = sum(one.span for one in heap.pieces(UNREAD))
-    return len(heap.damage) + len(heap.assumed), unread, -len(heap.confirmed)
+    assumed = len(heap.assumed)  # more doubtful than damage, as an end before it would be
+    return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
