@@ -121,7 +121,7 @@ Of each such call it is shown that
 Assumed, or left:
 
 - larger regions. Nothing in a call depends on how many chunks lie elsewhere, but their classes'
-  numbers were tried up to these sizes only; on larger heaps there are tests ([attacks](attacks.md));
+  numbers were tried up to these sizes only; larger heaps are tested ([attacks](attacks.md));
 - that a request's size matters only by the chunk that it asks for: by reading `chunk_for`. Sizes
   around 0, 2^31, 2^32 and the largest are tried in fresh heaps;
 - forged headers: at level 1 what looks like a header to the bit is believed;
