@@ -19,9 +19,9 @@ from heapfit.checks.prospect import estimate_need, find_prospect
 from heapfit.checks.refusals import count_refusals
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import RARE, USUAL, find_level
 from heapfit.importers import ImportOptions, open_any

@@ -61,8 +61,9 @@ from heapfit.fitting.result import Run
 from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, import_file, open_any
-from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.excerpt import windows_of

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.quantities import MOST_MARGIN
 
 _MOST_TOLD = 2  # changes that do not hold
 

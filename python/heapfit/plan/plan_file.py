@@ -20,11 +20,11 @@ from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
-from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
+from heapfit.plan.plan import Plan, plan_table, read_plan
+from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 from heapfit.plan.toml_table import FileKind, Table, read_document
 
 SCHEMA = 1
-MOST_MARGIN = 1000  # percent
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/evidence/schemas.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
