@@ -479,7 +479,7 @@ def test_the_command_answers_first_and_in_json(tmp_path):
         )
     )
     printed = call_heapfit("forecast", str(file)).stdout
-    assert printed.startswith("Free memory falls by 10 B a minute (9.6 to 11.3): a request")
+    assert printed.startswith("Free memory falls by 10 B a minute (9.5 to 11.4): a request")
     assert "about 2026-03-03 00:18" in printed.replace("\n", " ")
     content = json.loads(call_heapfit("forecast", str(file), "--json").stdout)
     assert content["finding"] == "falls"

@@ -124,6 +124,50 @@ def test_damage_is_named_with_its_address_and_the_block_before(what, tmp_path):
     assert f"DAMAGED: the header at {expected[0]:#x}" in shown("profile", snapshot)
 
 
+def test_a_protected_heap_4_is_read_by_its_canary(tmp_path):
+    """Its links stand xored; all of them are, those of used blocks, too."""
+    canary, found, at = 0x5CA1AB1E, memory(), HEAP
+    for size in (*(size for size, _ in CHUNKS), 2792):
+        (link,) = struct.unpack_from("<I", found, at - RAM)
+        struct.pack_into("<I", found, at - RAM, link ^ canary)
+        at += size
+    struct.pack_into("<I", found, 0, (HEAP + 96) ^ canary)
+    struct.pack_into("<I", found, 16, canary)
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf({**SYMBOLS, "xHeapCanary": (RAM + 16, 4)}, {RAM: bytes(found)}))
+    (heap,) = read_image(path, path).heaps
+    assert len(heap.pieces("live")) == 5 and heap.damage == heap.assumed == []
+
+
+def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
+    """Of newlib-nano: not to where another variable points, and without it as far as chunks go."""
+    found, start = bytearray(512), RAM + 64
+    sizes = [20, 40, 12, 100]
+    at = start
+    for size in sizes:
+        struct.pack_into("<I", found, at - RAM, size)
+        at += size
+    names = {"__malloc_free_list": RAM, "__malloc_sbrk_start": RAM + 4, "heap_end": RAM + 8}
+    struct.pack_into("<IIII", found, 0, start + 20, start, at, start + 4)
+    symbols = {name: (address, 4) for name, address in names.items()}
+    for more, confirmed in (({"heap_top": (RAM + 12, 4)}, "heap_end says where it ends"), ({}, "")):
+        path = tmp_path / "core.elf"
+        given = symbols | more if more else {name: symbols[name] for name in list(symbols)[:2]}
+        path.write_bytes(elf(given, {RAM: bytes(found)}))
+        (heap,) = read_image(path, path).heaps
+        assert [(one.span, one.state) for one in heap.blocks] == [
+            (size, "free" if size == 40 else "live") for size in sizes
+        ]
+        assert heap.confirmed == ([confirmed] if confirmed else [])
+        assert heap.assumed == ([] if confirmed else ["where it ends"])
+
+
+def test_a_recording_has_no_later_one(core, tmp_path):
+    trace = tmp_path / "run.heap"
+    trace.write_text("a 1 8\nf 1\n")
+    assert "LATER has no effect here" in call_heapfit("profile", trace, core).stderr
+
+
 NOT_HELD = {
     "was not used yet": elf(SYMBOLS, {RAM: bytes(0x1200)}),
     "0x20000008 was not captured": elf(SYMBOLS, {RAM + 0x100: bytes(64)}),

@@ -255,7 +255,7 @@ def reject_options(command: object, names: Container[str], why: str) -> None:
     """UsageError if a field of a command's record is not at its default; `why`: what ignores it."""
     for one in list_options(type(command)):
         if one.field in names and getattr(command, one.field) != one.default:
-            raise UsageError(f"{one.name} has no effect here: {why}")
+            raise UsageError(f"{one.name or one.value} has no effect here: {why}")
 
 
 def command_line() -> str:

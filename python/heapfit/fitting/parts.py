@@ -96,11 +96,11 @@ def cut_parts(
     cuts = [profile.events * i // PARTS for i in range(PARTS + 1)]
     windows = [*pairwise(cuts[1:]), *pairwise(cuts[:: PARTS // 2])]
     with scratch_folder() as folder:
-        path = Path(folder) / "part.parquet"
-        found = [
-            load_trace(save_excerpt(path, recording.trace, [one]), recording.alignment)
-            for one in windows
-        ]
+        parts = (
+            save_excerpt(Path(folder) / f"{number}.parquet", recording.trace, [one])
+            for number, one in enumerate(windows)
+        )
+        found = [load_trace(one, recording.alignment) for one in parts]
     return Parts(tuple(found[:-2]), tuple(found[-2:]), options, progress)
 
 

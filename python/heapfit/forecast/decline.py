@@ -19,14 +19,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.trend import find_trend
+from heapfit.forecast.trend import MOST_CORRELATION, correlate_neighbours, find_trend
 
 Numbers: TypeAlias = NDArray[np.float64]
 
 _CLEAR = 80.0  # score of a fall; 1 of 100 series without one have it at a dependence of 0.95
 _CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
 _LATER = 0.22  # of the loss comes there; less is what was filled at first
-_MOST_CORRELATION = 0.95
 _MATTERS = 0.05  # of the level: half of what is lost where ten such series lose all
 _BOUND = 0.88  # correlation of neighbours above which no level is seen
 _MANY = 150  # values, or more: it is seen if there are
@@ -112,8 +111,9 @@ def wanders(values: Numbers) -> bool:
     rests = values - (waves @ (np.linalg.pinv(waves) @ values)[..., None])[..., 0]
     rest = min(rests, key=lambda one: float(one @ one))
     return bool(
-        _bond(values - values.mean()) > (_BOUND if count < _MANY else 1 - _PIECES / count)
-        and _bond(rest) > _BOUND_BESIDE
+        correlate_neighbours(values - values.mean())
+        > (_BOUND if count < _MANY else 1 - _PIECES / count)
+        and correlate_neighbours(rest) > _BOUND_BESIDE
     )
 
 
@@ -196,14 +196,8 @@ def _score(values: Numbers) -> float:
     explained, left = float(curve.var()), float(rest.var())
     if explained == 0 or left == 0:
         return inf if explained else 0.0
-    neighbours = min(max(0.0, _bond(rest)), _MOST_CORRELATION)
+    neighbours = min(max(0.0, correlate_neighbours(rest)), MOST_CORRELATION)
     return len(values) * explained / left * (1 - neighbours) / (1 + neighbours)
-
-
-def _bond(rest: Numbers) -> float:
-    """The correlation of neighbours around 0, without the bias that few values have."""
-    found = float(rest[:-1] @ rest[1:]) / float(rest @ rest)
-    return found + (1 + 3 * found) / len(rest)
 
 
 def _find_noise(values: Numbers) -> tuple[float, float]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 Values: TypeAlias = NDArray[Any] | Sequence[float]
 
 NORMAL_95 = 1.96  # deviations that a normal value lies within, 19 times of 20
-_MOST_CORRELATION = 0.95  # of neighbours; above it nothing is told from a trend
+MOST_CORRELATION = 0.95  # of neighbours; above it nothing is told from a trend
 _FEWEST = 4  # values of which a trend is computed
 _BIASES_OF_LINE = 3  # a line takes out more than a mean (docs/evidence/chances.md)
 
@@ -75,14 +75,18 @@ def find_dependence(values: Values, slope: float = 0.0, biases: int = 1) -> floa
     n = len(series)
     rank = ranks(series - slope * np.arange(n))
     rank -= rank.mean()
-    total = float(rank @ rank)
-    if total == 0:
+    if not rank.any():
         return 1.0
-    found = float(rank[:-1] @ rank[1:]) / total
-    neighbours = min(max(0.0, found + biases * (1 + 3 * found) / n), _MOST_CORRELATION)
+    neighbours = min(max(0.0, correlate_neighbours(rank, biases)), MOST_CORRELATION)
     lags = np.arange(1, n)
     weights = (n - lags) * (n - lags - 1.0) * (n - lags - 2.0)
     return 1 + 2 / (n * (n - 1.0) * (n - 2.0)) * float(weights @ neighbours**lags)
+
+
+def correlate_neighbours(rest: NDArray[Any], biases: int = 1) -> float:
+    """The correlation of each value with the next around 0, without the bias that few have."""
+    found = float(rest[:-1] @ rest[1:]) / float(rest @ rest)
+    return found + biases * (1 + 3 * found) / len(rest)
 
 
 def ranks(series: Values) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 
 from heapfit.generate.linked_folder import (
@@ -20,8 +19,6 @@ from heapfit.generate.worst_case.loop_marks import OPTIONS
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
-
-_FUNCTIONS = 80  # of an image, about
 
 
 @contextmanager
@@ -39,18 +36,15 @@ def link_images(
     with scratch_folder() as scratch:
 
         def link(name: str) -> Path | None:
-            image, functions, done = Path(scratch) / name, functions_of(header), count(1)
+            image, functions = Path(scratch) / name, functions_of(header)
             options = OPTIONS if name == "marked" else ()
             compiler = OWN if name == "own" else CORTEX_M4
 
-            def tell() -> None:
-                counted(name, min(next(done) / _FUNCTIONS, 1.0))
-
             try:
-                texts = compiler.compile(folder, image, *options, tell=tell)
-                compiler.link(texts, functions, image)
+                compiled = compiler.compile(folder, image, *options)
+                compiler.link(compiled, functions, image)
                 if not options:
-                    compiler.link(texts, least_of(functions), least_image(image))
+                    compiler.link(compiled, least_of(functions), least_image(image))
             except FAILURES:
                 return None
             finally:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,7 @@ FREESTANDING = (*_PLAIN[:-1], _GCC_ONLY)  # what gcc is given, but for what make
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
 _LEAST = re.compile(r"_(heap_init|malloc|(?<!_heap_find_)free|free_sized)$")
-_COMMAND_SECONDS = 60  # seconds for one command
+_COMMAND_SECONDS = 600  # seconds for one command; two where nobody else computes
 
 FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
 
@@ -42,45 +42,26 @@ class Compiler:
         machine = run_in_folder(folder, self._command, "-dumpmachine").strip()
         return printable(f"{said}, {machine}")
 
-    def compile(
-        self, folder: Path, image: Path, *options: str, tell: Callable[[], None] = lambda: None
-    ) -> list[Path]:
-        """The folder's C as assembly, in files beside the image; tells when a function is done."""
+    def compile(self, folder: Path, image: Path, *options: str) -> list[Path]:
+        """The folder's C as objects, in files beside the image."""
         own = () if "clang" in run_in_folder(folder, self._command, "--version") else (_GCC_ONLY,)
         compiled = *self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options
-        texts: list[Path] = []
-        for source in sorted(folder.rglob("*.c")):
-            texts.append(image.with_name(f"{image.name}-{len(texts)}.s"))
-            words = [self._command, *compiled, "-S", str(source.relative_to(folder)), "-o", "-"]
-            _compile(folder, words, texts[-1], tell)
-        return texts
+        sources = sorted(folder.rglob("*.c"))
+        objects = [image.with_name(f"{image.name}-{number}.o") for number in range(len(sources))]
+        for source, made in zip(sources, objects, strict=True):
+            words = ("-c", str(source.relative_to(folder)), "-o", str(made))
+            run_in_folder(folder, self._command, *compiled, *words)
+        return objects
 
-    def link(self, texts: Iterable[Path], functions: Iterable[str], image: Path) -> None:
+    def link(self, objects: Iterable[Path], functions: Iterable[str], image: Path) -> None:
         """Links these functions of what was compiled, and what they call."""
         asked = (f"-Wl,-u,{function}" for function in functions)
         linked = *self.target, *_LINK, *asked, "-o", str(image)
-        run_in_folder(image.parent, self._command, *map(str, texts), *linked)
+        run_in_folder(image.parent, self._command, *map(str, objects), *linked)
 
     @property
     def _command(self) -> str:
         return f"{self.tools}gcc" if self.tools else "cc"
-
-
-def _compile(folder: Path, words: list[str], text: Path, tell: Callable[[], None]) -> None:
-    """Writes what a compiler says line by line, to tell of each function as it comes."""
-    with (
-        text.open("wb") as file,
-        subprocess.Popen(
-            words, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        ) as process,
-    ):
-        assert process.stdout is not None
-        for line in process.stdout:
-            file.write(line)
-            if line.startswith(b"\t.type"):
-                tell()
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, words)
 
 
 CORTEX_M4 = Compiler("arm-none-eabi-", ("-mcpu=cortex-m4", "-mthumb"))

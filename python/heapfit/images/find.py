@@ -7,6 +7,7 @@ import re
 import tomllib
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from heapfit.images.memory import Memory, UnreadError
@@ -24,8 +25,8 @@ from heapfit.images.walk import (
 )
 
 _MOST_HEAPS = 64  # of one row
-_MOST_ENDS = 16  # that variables may mean
-_UNTOLD = "where it ends"
+_MOST_ENDS = 64  # variables that may say it
+_OTHERWISE = "lies otherwise than is known, or its start is overwritten"
 _FEW = 8  # bytes of a variable that says where a heap ends; chunks
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
@@ -58,10 +59,11 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     return heaps, [text for name, text in missing.items() if not found[name]]
 
 
-def _doubt(heap: Heap) -> tuple[int, int, int]:
+def _doubt(heap: Heap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first."""
     unread = sum(one.span for one in heap.pieces(UNREAD))
-    return len(heap.damage) + len(heap.assumed), unread, -len(heap.confirmed)
+    assumed = len(heap.assumed)  # more doubtful than damage, as an end before it would be
+    return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
@@ -91,23 +93,25 @@ def _read(memory: Memory, row: Layout, anchor: int, name: str) -> Heap:
     start = paths.sum(row["start"])
     memory.word(start)
     names["start"] = start
-    readings = []
-    for end, why in _find_ends(memory, row, paths, start).items():
-        if not memory.pointer < start < end:
-            raise NullError("was not used yet")
-        heap = Heap(row["title"], name, start, end)
+    if start < memory.pointer:
+        raise NullError("was not used yet")
+    ends = _find_ends(memory, row, paths, start)
+    readings = [Heap(row["title"], name, start, end) for end in ends if end > start]
+    for heap in readings:
         Walk(memory, row, paths, heap).run()
-        if heap.blocks[0].state == UNREAD and len(heap.blocks) < _FEW:
-            raise LookupError("lies otherwise than is known, or its start is overwritten")
-        rest = paths.sum(row["rest"]) if row["rest"] else end
-        if rest > end:  # was never given out, or has come back
-            address = end + row["block"] * row["word"]
-            heap.blocks.append(Block(end, rest - end, address, rest - address, FREE))
+    whole = [one for one in readings if one.blocks[0].state != UNREAD or len(one.blocks) > _FEW]
+    if not whole:
+        raise LookupError(_OTHERWISE if readings else "was not used yet")
+    for heap in whole:
+        why = ends[heap.end]
+        (heap.confirmed if why else heap.assumed).append(why or "where it ends")
+        rest = paths.sum(row["rest"]) if row["rest"] else heap.end
+        if rest > heap.end:  # was never given out, or has come back
+            address = heap.end + row["block"] * row["word"]
+            heap.blocks.append(Block(heap.end, rest - heap.end, address, rest - address, FREE))
             heap.end = rest
-        (heap.confirmed if why else heap.assumed).append(why or _UNTOLD)
         _confirm(heap, row, paths)
-        readings.append(heap)
-    return min(readings, key=_doubt)
+    return min(whole, key=_doubt)
 
 
 def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[int, str]:
@@ -122,12 +126,17 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
     while passed < MOST_CHUNKS and (chunk := walk.look(end)):
         end, passed = chunk[0], passed + 1
     ends = {end: ""}
-    for name, (address, size) in memory.symbols.items():
-        is_data = any(first <= address < last for first, last in memory.sections)
-        if is_data and 0 < size <= _FEW and _BREAK.search(name) and name not in row["symbols"]:
+    kept = (
+        (name, address)
+        for name, (address, size) in memory.symbols.items()
+        if 0 < size <= _FEW and _BREAK.search(name) and name not in row["symbols"]
+        if any(first <= address < last for first, last in memory.sections)
+    )
+    for name, address in islice(kept, _MOST_ENDS):
+        with suppress(UnreadError):
             value = memory.word(address)
             value += start if value < start else 0  # a length, as some breaks are kept
-            if start < value <= most and len(ends) < _MOST_ENDS:
+            if start < value <= most:
                 ends[value] = f"{name} says where it ends"
     return ends
 

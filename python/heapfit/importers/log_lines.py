@@ -57,14 +57,14 @@ _HMS = (
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\b)?(?!\d)"
 )
 _ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?!\w))?"
-_CLOCK_BEHIND = rf"(?:,?[T_ \-]\s*{_HMS}{_ZONE}|(?!\d))"
+_CLOCK_BEHIND = rf"(?:,?[T_ :\-]\s*{_HMS}{_ZONE}|(?!\d))"
 _WORDS = (
     "VERBOSE|VERB|DEBUG|DBG|INFO|INF|NOTICE|WARN|WRN|WARNING|ERROR|ERR|TRACE"
     "|dbg|inf|wrn|err|verbose|debug|info|warn|warning|error|trace"
 )
 _LEVEL = f"(?:[VDIWEF]|{_WORDS})"
 _DAYS = r"(?:(?P<days>\d+)\s*(?:d|days?)[\s,:]*)"
-_OPEN = r"""^[\s\[(<"'|*>-]*(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
+_OPEN = r"""^[\s\[(<"'|*>@+-]*(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 # How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
@@ -145,6 +145,8 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"[\w./\\-]+\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source and line"),
     (None, r"(?:[\w.-]+\s+)?[\w./-]+\[\d+\]:", "syslog: host, program and process"),
     (None, r"#\d+(?![\w.])", "number of a line"),
+    (Clock.UPTIME, r"(?<=[Tt]\+)(?P<S>\d+(?:\.\d+)?)(?![\w.:])", "T+: seconds since the start"),
+    (None, r"(?:[\w.-]+\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
     (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
     (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
 )

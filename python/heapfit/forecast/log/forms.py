@@ -64,10 +64,11 @@ _NAME_COLUMN = re.compile(
     r"name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?|region|board|entity_id"
 )
 _NO_NAMES = re.compile(r"[:=]|(?<!\w)\d")  # what no line of names has
-# Objects whose bytes are in a unit that they do not tell: their names, the name, the unit.
+# Objects whose bytes are in a unit that they do not tell: their names, the name, the unit; what is
+# free of other memories.
 _OBJECTS = (
-    ({"Heap", "LoadAvg"}, "Heap", " KB"),  # Tasmota's state (support_tasmota.ino)
-    ({"StatusMEM"}, "Heap", " KB"),  # and its status
+    ({"Heap", "LoadAvg"}, "Heap", " KB", ""),  # Tasmota's state (support_tasmota.ino)
+    ({"StatusMEM"}, "Heap", " KB", "StatusMEM.Free"),  # and its status; of flash
 )
 _METRIC = re.compile(
     r"^(?P<name>[a-zA-Z_:][\w:]*)(?P<labels>\{[^}]*\})?\s+(?P<value>[-+\w.]+)(?:\s+(?P<time>\d+))?$"
@@ -236,7 +237,8 @@ def read_json(line: LogLine) -> list[Sample]:
     cells = dict(_flatten(content, "", _DEEPEST))
     if known is not None:
         name = next(one for one in cells if one.endswith(known[1]))
-        cells[f"free {name}"] = cells.pop(name) + known[2]
+        cells["free heap"] = cells.pop(name) + known[2]
+        cells.pop(known[3], None)
     return _read_row(cells, line.moments)
 
 

@@ -76,13 +76,10 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
     log = read_dump(name, texts) if lines is None else None
     if log is None:
-        forms = make_forms() if lines is None else (("lines as given", _described(lines)),)
+        given = [lines] if isinstance(lines, str) else lines or ()
+        forms = (("lines as given", read_by(given)),) if given else make_forms()
         log = _read_lines(name, texts, forms)
     return replace(log, damage=damage)
-
-
-def _described(lines: str | Sequence[str]) -> Form:
-    return read_by([lines] if isinstance(lines, str) else lines)
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
@@ -170,7 +167,7 @@ def _read_samples(
         for one in samples:
             if one.moments != line.moments:
                 one.moments = reader.advance(number, one.moments)
-            one.line, one.boot, one.text = number, reader.boot, line.text
+            one.line, one.boot = number, reader.boot
         found += samples
     return found, counts.most_common(1)[0][0] if counts else ""
 

@@ -42,7 +42,6 @@ class Sample:
     moments: dict[Clock, float] = field(default_factory=dict)
     line: int = 0
     boot: int = 0  # starts before it
-    text: str = ""  # its first line
 
 
 @dataclass(frozen=True, slots=True)

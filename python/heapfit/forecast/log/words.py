@@ -70,7 +70,8 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
     ),
     (
         Field.FREE,
-        r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain",
+        r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
+        r"|\bfreie?[rs]?\b|\blibres?\b",
         1,
     ),
     (Field.FREE, r"\bleft\W*$", 1),
@@ -114,7 +115,7 @@ _NUMBER = re.compile(
     r"(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
 )
 _COUNTED = re.compile(
-    r"\s*(blocks?|chunks?|allocs?|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
+    r"\s*(blocks?|chunks?|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
     r"|connections?|packets?|bufs?|buffers?|ms|s|sec|h|hours?|days?|dbm|v|mv|hz|[km]hz|°\w?)\b(?!\s*[:=])",
     re.IGNORECASE,
 )
@@ -264,8 +265,10 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
         if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
             run = next(j for j in range(i, len(between)) if not _PAIR.match(between[j])) - i + 1
             _share(heads, tails, i - 1, run)
-        elif not _WORD.search(_COUNTED.sub("", heads[i])) and (
-            units[i - 1] == "%" or _COUNTED.match(between[i])
+        elif (
+            not _WORD.search(_COUNTED.sub("", heads[i]))
+            and (units[i - 1] == "%" or _COUNTED.match(between[i]))
+            and classify(tails[i + 1]) is None
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
     return [(heads[i], tails[i + 1]) for i in range(len(units))]
