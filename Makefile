@@ -138,6 +138,8 @@ attack: attack-run ## fuzzers, all states of small heaps, second frees, interrup
 	$(PYTHON) scripts/prove.py --mutants $(ATTACK_MUTANTS)
 	$(PYTHON) scripts/prove_sizes.py
 	$(PYTHON) scripts/prove_sizes.py --mutants
+	$(PYTHON) scripts/prove_heap.py full
+	$(PYTHON) scripts/prove_heap.py --mutants $(ATTACK_MUTANTS)
 	$(PYTHON) scripts/mutation.py core --since HEAD~1 --count $(ATTACK_MUTANTS)
 
 attack-run: attack-heaps attack-readers ## of these what runs code; .ci/run has a small form

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof of core's size arithmetic: it holds, not of text with a fault. 15 s of the solvers."""
+"""The proofs of core's size arithmetic and of good_fit: they hold, not of text with a fault."""
 
 import pytest
 
+import prove_heap
 from grid import ALL
 from mutants.mutant import Mutant
 from prove_sizes import UnreadError, claims, mutants, proven_claims, term, verdict
@@ -27,3 +28,25 @@ def test_an_instruction_that_is_not_known_is_not_taken_for_another() -> None:
     for operation in ("load i32, i32* %3, align 4", "udiv i32 %0, %1", "call i32 @f(i32 %0)"):
         with pytest.raises(UnreadError):
             term(operation, "3")
+
+
+HEAP_FAULTS = [
+    ("release", "!=", "=="),
+    ("chunk_for", "<", ">="),
+    ("use", "needed = free_size(word);", ";"),
+    ("is_used_sound", "||", "&&"),
+    ("list_push_before", "store_previous(heap, chunk, head);", ";"),
+]
+
+
+def test_good_fit_keeps_its_invariant_in_every_state_of_small_regions() -> None:
+    told = list(prove_heap.told(prove_heap.INCLUDES, next(prove_heap.settings()), "small"))
+    assert [holds for _, holds in told] == [True] * 3
+    assert "alignment 8, regions to 212 bytes: 8178 states, 1479874 calls" in told[0][0]
+
+
+@pytest.mark.parametrize(("function", "was", "becomes"), HEAP_FAULTS)
+def test_a_fault_of_good_fit_is_refuted(function: str, was: str, becomes: str) -> None:
+    faults = [one for one in prove_heap.mutants() if one.function == function]
+    drawn = next(one for one in faults if (one.was, one.becomes) == (was, becomes))
+    assert prove_heap.verdict(drawn) == "fails"
