@@ -336,8 +336,8 @@ def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     assert "now" not in found
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
-    assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No code was written: --code writes the fitted heap's." in text
+    assert "For now keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
+    assert "more: --all, --code" in text
     assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "plan.toml",

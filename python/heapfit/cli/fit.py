@@ -91,7 +91,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
-    answer, size, growth = outcome.answer, outcome.answer.size, outcome.kinds.growth
+    answer, size = outcome.answer, outcome.answer.size
     told = {
         "region": size.region,
         "peak": size.peak,
@@ -100,7 +100,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "margin_percent": size.margin,
         "recordings": answer.known.load.runs,
         "is_enough": answer.is_enough,
-        "sentences": [*growth, *answer.sentences(is_growing=bool(growth), lasts=outcome.lasts)],
+        "sentences": [*outcome.kinds.growth, *answer.sentences(lasts=outcome.lasts)],
         "firmer": outcome.suggestions,
     }
     source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
