@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.cli.completion import Shell, completion_lines
+from heapfit.cli.arguments import Shell
+from heapfit.cli.completion import completion_lines
 from heapfit.cli.main import all_commands, commands_by_group, options_of
 from heapfit.cli.printing.help_screen import (
     describe,

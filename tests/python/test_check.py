@@ -19,9 +19,9 @@ from heapfit.checks.prospect import estimate_need, find_prospect
 from heapfit.checks.refusals import count_refusals
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import RARE, USUAL, find_level
 from heapfit.importers import ImportOptions, open_any
@@ -33,10 +33,11 @@ from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
-from heapfit.trace.stored import Trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 FAILED = 3
 CAPTURE = Path(__file__).parents[2] / "examples/capture/network.pcap.gz"
+_ASKED = ("op", "object", "size")
 REGION, PEAK = 4096, 3000  # of the plan that most tests check
 
 
@@ -104,9 +105,9 @@ def test_recordings_that_run_are_replayed_once_each(folder: Path) -> None:
 def test_a_leak_is_red_and_told_as_more_than_planned(folder: Path) -> None:
     shown = heapfit("check", "leak.heap", "--plan", "plan.toml", folder=folder)
     assert shown.returncode == FAILED
-    assert "leak: out of memory in the 4,096 bytes of small, at event " in shown.stdout
+    assert "FAIL: leak runs out of memory in 4,096 B (small) at event " in shown.stdout
     assert "above the planned peak." in shown.stdout
-    assert "Its peak of 6,000 live bytes is 100 % above the planned 3,000." in shown.stdout
+    assert "Its peak is 6,000 B; the plan's recordings had 3,000 B (+100.0 %)." in shown.stdout
 
 
 def test_a_heap_that_is_broken_up_is_red_although_the_load_is_as_planned(folder: Path) -> None:
@@ -126,6 +127,30 @@ def test_what_failed_is_told_with_the_region_it_needs(folder: Path) -> None:
     again = heapfit_json("compare", "leak.heap", "first_fit", folder=folder)
     assert one["r_safe"] == again["rows"][0]["r_safe"] > REGION
     assert content["events_of_searches"] > 0
+
+
+def test_line_1_is_the_verdict_and_then_comes_the_cause(folder: Path) -> None:
+    """What is compared with is named once, and another program's recording is said."""
+    other = replace(plan_file().trained_on, program="pump")
+    save_plan(folder / "plan.toml", plan_file(trained_on=other))
+    trace = open_any(folder / "same.heap", ImportOptions(), folder)
+    columns = trace.batches(_ASKED)
+    write_trace(folder / "same.parquet", columns, TraceInfo(program="valve", pointer_bits=32))
+    done = heapfit("check", "same.parquet", "--plan", "plan.toml", folder=folder)
+    first, second = done.stdout.splitlines()
+    left = REGION - round(PEAK * REGION / 1.1 / PEAK)
+    assert first == f"PASS: same fits in {REGION:,} B (small) with about {left:,} B left."
+    assert second == "same is a recording of valve, the plan of pump."
+    asked = ("leak.heap", "--plan", "plan.toml", "--base", "same.heap")
+    failed = heapfit("check", *asked, folder=folder).stdout.splitlines()
+    assert failed[0].startswith(f"FAIL: leak runs out of memory in {REGION:,} B (small) at event ")
+    text = " ".join(failed)
+    assert "; it needs " in text
+    assert "Cause: blocks up to 512 B: 6,000 B held at the peak (same: 0 B)." in text
+    assert f"Its peak is 6,000 B; same had {PEAK:,} B (+100.0 %)." in text
+    assert heapfit("check", *asked[:-2], "--report", "p.html", folder=folder).returncode == FAILED
+    page = (folder / "p.html").read_text()
+    assert '<span class="mark failed">ran out</span>' in page and ">Ran out</span>" in page
 
 
 def test_sizes_that_grew_are_told_beside_the_base(folder: Path) -> None:
@@ -188,14 +213,14 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
     asked = ("same.heap", "leak.heap", "--plan", "plan.toml", "--report", "pull.md")
     assert heapfit("check", *asked, folder=folder).returncode == FAILED
     page = (folder / "pull.md").read_text()
-    assert page.startswith("### The heap of 4,096 bytes fails on 1 of 2 recordings\n")
+    assert page.startswith("### FAIL: 1 of 2 recordings fail; leak runs out of memory in 4,096 B ")
     assert "| leak | ran out | 12 | 6,000 | +100.0 % |" in page
     assert "| size up to | at the peak | on average |" in page
     assert heapfit("check", "same.heap", *asked[2:], folder=folder).returncode == 0
     assert (
         (folder / "pull.md")
         .read_text()
-        .startswith("### The heap of 4,096 bytes serves every recording\n")
+        .startswith("### PASS: same fits in 4,096 B (small) with about ")
     )
 
 
@@ -241,7 +266,7 @@ def test_a_plan_of_no_recording_is_judged_by_its_region_alone(folder: Path) -> N
     asked = ("leak.heap", "--plan", "plan.toml", "--growth", "1%")
     done = heapfit("check", *asked, folder=folder)
     assert done.returncode == FAILED
-    assert "Its peak is 6,000 live bytes; the plan states none." in done.stdout
+    assert "Its peak is 6,000 B; the plan states none." in done.stdout
     assert "small: states no peak, so growth is not judged (give --base)." in done.stderr
     save_plan(folder / "plan.toml", replace(made, region=1_000_000))
     packets = heapfit("check", CAPTURE, "--plan", "plan.toml", folder=folder)
@@ -269,11 +294,9 @@ def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
     asked = ("same.heap", "leak.heap", "--plan", "plan.toml")
     done = heapfit("compare", *asked, folder=folder)
     assert done.returncode == 0
-    held, planned, ran_out, above = done.stdout.splitlines()[-4:]
-    assert held == "same: the 4,096 bytes of small are enough."
-    assert planned == "Its peak of 3,000 live bytes equals the planned peak."
-    assert ran_out.startswith("leak: out of memory in the 4,096 bytes of small, at event ")
-    assert above.endswith(" is 100 % above the planned 3,000.")
+    held, ran_out = done.stdout.splitlines()[-2:]
+    assert held.startswith("same fits in 4,096 B (small) with about ")
+    assert ran_out.startswith("leak runs out of memory in 4,096 B (small) at event ")
     content = heapfit_json("compare", *asked, folder=folder)
     assert [one["held"] for one in content["in_plans_regions"]] == [True, False]
 
@@ -282,7 +305,7 @@ def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
     recording(folder / "wide.heap", blocks([8]), 64)
     done = heapfit("compare", "wide.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "wide: the 4,096 bytes of small are enough." in done.stdout
+    assert "wide fits in 4,096 B (small)" in done.stdout
 
 
 def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> None:
@@ -415,8 +438,7 @@ def test_a_failed_check_says_what_would_be_refused(stored_folder):
     done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", folder=stored_folder)
     assert done.returncode == 3
     shown = " ".join(done.stdout.split())
-    assert "heap_4, configTOTAL_HEAP_SIZE: 40,960 bytes." in shown
-    assert "out of memory in the 40,960 bytes of heap_4, at event" in shown
+    assert shown.startswith("FAIL: run runs out of memory in 40,960 B (heap_4) at event ")
     assert "Run on past it, the heap refuses" in shown
     done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", "--json", folder=stored_folder)
     (one,) = json.loads(done.stdout)["recordings"]
@@ -672,7 +694,7 @@ def test_the_function_that_holds_more_is_named_first(
 ) -> None:
     assert bench
     text, _, sites = (made / f"{mistake}.md").read_text().rpartition("| call site |")
-    assert ("Live bytes grew by " in text) == (mistake == "leak")
+    assert ("Leak: " in text) == (mistake == "leak")
     first = sites.splitlines()[2]
     assert first.startswith(f"| {function}, telemetry+0x")  # built without -g
 

@@ -61,8 +61,9 @@ from heapfit.fitting.result import Run
 from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, import_file, open_any
-from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.excerpt import windows_of
@@ -184,7 +185,9 @@ def test_the_plan_for_this_build_is_told_with_what_breaks_it(tmp_path: Path) -> 
     assert build.region < named.answer.size.region
     worst = sorted(build.changes.results, key=lambda one: -(one.takes or 0))
     assert build.broken == [one.name for one in worst if (one.takes or 0) > build.region] != []
-    assert f"{build.name} at {build.region:,} B does (--prefer build)" in named.next_build
+    assert (
+        f"{build.name} at {build.region:,} B does (--prefer build)" in named.this_build.sentence()
+    )
     taken = fit([source], tmp_path / "taken", FitOptions(prefer=Preference.BUILD))
     assert (taken.winner.name, taken.answer.size.region) == (build.name, build.region)
     assert taken.this_build is None and taken.changes is not None
@@ -577,17 +580,15 @@ def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
 def test_the_sentence_names_what_the_heap_that_is_set_does_not_hold() -> None:
     names = ("8 B more a request", "4 B more a request", "frees 3 events late")
     held = ChangeTest(tuple(ChangeResult(one, 1.0, True, True, takes=900) for one in names))
-    assert held.sentence(900) == (
-        "Next build: 8 B more a request and 2 other changes hold in 900 B."
-    )
+    assert held.sentence(900) == ("3 of 3 changes hold")
     broken = replace(held, results=(replace(held.results[0], takes=1100), *held.results[1:]))
     assert broken.sentence(900, lambda memory: memory - 100) == (
-        "Next build: 2 of 3 changes hold in 800 B; 8 B more a request takes 1,000 B."
+        "2 of 3 changes hold (8 B more a request takes 1,000 B)"
     )
     assert broken.sentence(800).endswith(
-        "takes 1,100 B, 4 B more a request takes 900 B, and 1 more do."
+        "takes 1,100 B, 4 B more a request takes 900 B, and 1 more do)"
     )
-    assert ChangeTest().sentence(5) == "Next build: no change of the program was tried."
+    assert ChangeTest().sentence(5) == "no change was tried"
 
 
 def test_each_change_is_replayed_in_the_heap_as_it_is_set(loaded: LoadedTrace) -> None:

@@ -22,10 +22,11 @@ from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, is_heap, is_simulated, list_heap_names
+from heapfit.comparison.incumbents.heaps import is_heap, is_simulated, list_heap_names
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
@@ -335,8 +336,8 @@ def test_what_is_kept_gets_its_plan_and_earlier_code_goes(tmp_path, capsys):
     assert "now" not in found
     source.write_text(f"# source recorder/target\n{source.read_text()}")
     text, found = told(source, capsys, now="heap_4")
-    assert "Until then, keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
-    assert "No code was written: --code writes the fitted heap's." in text
+    assert "For now keep heap_4 and set configTOTAL_HEAP_SIZE to " in text
+    assert "more: --all, --code" in text
     assert "Keep heap_4 until you have 4 recordings: " in found["now"]["sentence"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
         "plan.toml",

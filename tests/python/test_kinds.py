@@ -180,9 +180,9 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     size = HeapSize(r_safe=2 * profile.u_max, u_max=profile.u_max, peak=profile.u_max, margin=100)
     found = find_kinds([(trace, profile)], trace, size, [tmp_path / "wrapped"])
     growth, filling = found.growth
-    assert "held by 48 B blocks of gather, wrapped.c:8; no size lasts if that goes on." in growth
+    assert growth.startswith("Leak: gather, wrapped.c:8 keeps 48 B blocks: ")
     assert " a day" not in growth  # it ran for some milliseconds
-    assert filling.startswith(f"{size.region:,} B are full some 12,")
+    assert filling.startswith(f"A heap of {size.region:,} B is full after about 12,")
 
 
 def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Path) -> None:
@@ -191,9 +191,8 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
     size = HeapSize(r_safe=20_000, u_max=15_000, peak=15_000, margin=10)
     found = find_kinds([(trace, profile)], trace, size, [])
     assert found.growth == (
-        "Live bytes grew by 3,333 B per 1,000 events (3,334 B a second) while recorded, held by 10 "
-        "B blocks; no size lasts if that goes on.",
-        "22,000 B are full some 4.9 s from the start.",
+        "Leak: the program keeps 10 B blocks: 3,333 B per 1,000 events (3,334 B a second).",
+        "A heap of 22,000 B is full after about 4.9 s. Fix it and record again.",
     )
     kind = find_kind(trace, profile)
     for seconds, rate in [
@@ -205,7 +204,7 @@ def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Pa
         (10 * 86_400, "1,500 B a day"),
     ]:
         slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
-        assert f" ({rate}) " in describe_growth(slower, {}), seconds
+        assert f" ({rate})." in describe_growth(slower, {}), seconds
 
 
 def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
@@ -232,14 +231,14 @@ def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
         done = heapfit("check", source, "--heap", "tlsf:40000", *options, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         told[options] = " ".join(done.stdout.split())
-        assert "grows: Live bytes grew by 3,333 B per 1,000 events" in told[options]
-    assert "no size lasts if that goes on. --measure tells when the heap is full." in told[()]
-    assert "40,000 B are full some " in told[measured]
+        assert "Leak: the program keeps 10 B blocks: 3,333 B per 1,000" in told[options]
+    assert "--measure tells when the heap is full." in told[()]
+    assert "A heap of 40,000 B is full after about " in told[measured]
     page = (tmp_path / "page.html").read_text()
-    assert ">Growing<" in page and ">Holds<" not in page
+    assert ">Growing<" in page and ">Fits<" not in page
     steady = lines_of(tmp_path / "steady.parquet", released=True).path
     done = heapfit("check", steady, "--heap", "tlsf:40000", folder=tmp_path)
-    assert "Live bytes grew" not in done.stdout
+    assert "Leak" not in done.stdout
 
 
 @pytest.mark.usefixtures("unmeasured")
@@ -250,13 +249,12 @@ def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsy
     )
     print_text(first_screen(fitted, is_whole=False))
     screen = " ".join(capsys.readouterr().out.split())
-    assert "Growing: " in screen
-    assert screen.index("Live bytes grew by 3,333 B") < screen.index("set the heap to")
-    assert "For a run no longer than this: set the heap to" in screen
+    assert screen.startswith("Leak: the program keeps 10 B blocks: 3,333 B per 1,000 events")
+    assert "et the heap to" not in screen
     assert fitted.paths.report is not None
     page = fitted.paths.report.read_text()
     assert "Kind of recording: growing" in page
-    assert '<span class="badge">Growing</span>' in page
+    assert '<span class="badge">Leak</span>' in page
     assert "too few" not in page
     assert '"chart-kind"' in page
 

@@ -238,20 +238,17 @@ def number(cell: str) -> int | None:
 def test_the_key_figures_are_the_fits(fitted):
     text = page_of(fitted).text.replace("\N{NO-BREAK SPACE}", " ")
     profile, winner, kept = fitted.profile, case_of(fitted).winner, fitted.answer.is_kept
-    name, macro = (
-        (fitted.answer.heap.title, "HEAP_BYTES") if kept else (winner.name, "APP_HEAP_BYTES")
-    )
+    macro = "HEAP_BYTES" if kept else "APP_HEAP_BYTES"
     for words in (
-        [*fitted.answer.sentences()][-1] if kept else fitted.verdict,
+        fitted.headline,
+        fitted.verdict,
         f"events {profile.events:,}",
         f"U max {profile.u_max:,} B",
         f"live blocks {profile.live_blocks_max:,}",
         f"R min {winner.r_min:,} B",
         f"R safe {winner.r_safe:,} B",
-        f"alignment {winner.alignment} B",
         f"accesses {winner.accesses_per_operation:,.2f}",
-        f"set to {fitted.answer.size.region:,} B {'heap' if kept else 'plan'} {name} of the peak "
-        f"{fitted.answer.size.region / profile.u_max:.3f}",
+        f"with the reserve {fitted.answer.size.region / profile.u_max:.3f}.",
         f"#define {macro} {fitted.answer.size.region}u",
     ):
         assert words in text
@@ -266,7 +263,7 @@ def test_the_warnings_are_told_and_the_notes_only_once(pooled):
     )
     text = page_of(noted).text
     assert text.count("7 events were odd.") == 1
-    assert "the pools are cut to this recording" in text
+    assert "The pools are cut to this recording." in text
 
 
 def test_the_plan_is_shown_pool_by_pool_and_as_its_file(pooled):
@@ -383,9 +380,7 @@ def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_
     size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
     page = page_of(replace(plain, answer=replace(plain.answer, size=size, is_kept=False)))
     text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    left = size.region - 400
-    assert f"peak of live bytes 400 B a better heap saves at most {left} B" in text
-    assert f"of the peak {size.region / 400:.3f}" in text
+    assert f"It needs 1.260 of the peak; with the reserve {size.region / 400:.3f}." in text
 
 
 # ---- pages of compare, fit and check
@@ -511,7 +506,9 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
         assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
     refused = [one.run for one in check.recordings if one.run.refusal]
     assert refused, "the first needs 256 B more"
-    assert f"{refused[0].name} first at event {refused[0].refusal.event:,}" in told(page)
+    assert f"{refused[0].name} runs out of memory in {tight.region:,} B (tlsf) at event" in told(
+        page
+    )
     assert f"Out of memory: {refused[0].refusal.live:,} B live" in told(page)
     assert '<div class="verdict failed">' in (folder / "d.html").read_text("utf-8")
 
@@ -527,7 +524,7 @@ def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
         trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
         assert trial.run(need).runs
         assert need <= loose.region
-    assert "All 2 recordings pass" in told(page)
+    assert "PASS: all 2 recordings fit in" in told(page)
     assert '<div class="verdict holds">' in (folder / "e.html").read_text("utf-8")
 
 

@@ -16,7 +16,8 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import ignore_progress
 from heapfit.simulation.arrivals import burst, periodic
 from heapfit.simulation.arrivals import poisson as poisson_arrivals

@@ -117,9 +117,9 @@ def test_recordings_that_hold_leave_a_green_job_and_a_summary(
     job = Job(action, package, root, tmp_path)
     given = {"plan": "check/plan.toml", "recordings": "check/traces/clean*\ncheck/traces/base*"}
     assert job.run(**given) == 0
-    assert job.summary.read_text().startswith("### The heap of ")
-    assert "| clean | passed |" in job.summary.read_text()
-    assert "| base | passed |" in job.summary.read_text()
+    assert job.summary.read_text().startswith("### PASS: all 2 recordings fit in ")
+    assert "| clean | fits |" in job.summary.read_text()
+    assert "| base | fits |" in job.summary.read_text()
     page = job.output.read_text().removeprefix("markdown=").strip()
     assert Path(page).read_text() == job.summary.read_text()
 
@@ -145,7 +145,7 @@ def test_without_a_package_its_own_checkout_is_built_by_its_lock(
     assert job.run(**given) != 0  # without a lock
     (job.checkout / "requirements.lock").write_text("")
     assert job.run(**given) == 0
-    assert "| clean | passed |" in job.summary.read_text()
+    assert "| clean | fits |" in job.summary.read_text()
 
 
 def test_a_leak_makes_the_job_red_with_what_grew(job: Job) -> None:

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.profile import Profile
 
 Ints: TypeAlias = "NDArray[np.int64]"  # as text, so that help needs no numpy

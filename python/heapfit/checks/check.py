@@ -129,7 +129,7 @@ class Check(Tabular):
     is_comparison: bool = False  # with the base alone, on no plan
 
     def __str__(self) -> str:
-        failed = [one.run.name for one in self.recordings if not self._allows(one)]
+        failed = [one.run.name for one in self.recordings if not self.allows(one)]
         if not failed:
             return f"check: {len(self.recordings)} of {len(self.recordings)} recordings pass"
         return f"check: {len(failed)} of {len(self.recordings)} recordings fail, first {failed[0]}"
@@ -140,7 +140,7 @@ class Check(Tabular):
             self.recordings,
             {
                 "name": lambda one: one.run.name,
-                "holds": self._allows,
+                "holds": self.allows,
                 "peak": lambda one: one.run.peak,
                 "growth": lambda one: one.growth,
                 "refused_event": lambda one: one.run.refusal and one.run.refusal.event,
@@ -153,9 +153,10 @@ class Check(Tabular):
     @property
     def holds(self) -> bool:
         """True if no recording has a finding that fails the check."""
-        return all(map(self._allows, self.recordings))
+        return all(map(self.allows, self.recordings))
 
-    def _allows(self, one: CheckedRecording) -> bool:
+    def allows(self, one: CheckedRecording) -> bool:
+        """True if no finding of a recording fails the check."""
         allowed = set() if self.options.is_strict else WARNINGS
         return set(one.findings) <= allowed
 
@@ -396,7 +397,7 @@ def _describe_growing(
     kind = find_kind(loaded.trace, loaded.profile)
     if not kind.is_growing:
         return ""
-    grows = describe_growth(kind, name_growing_sites(kind, loaded.trace.chains, programs))
+    grows = describe_growth(kind, name_growing_sites(kind, loaded.trace, programs))
     if needed is None:
         return f"{grows} --measure tells when the heap is full."
     if needed.r_safe is None or needed.r_safe > region:

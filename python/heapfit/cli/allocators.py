@@ -11,10 +11,10 @@ from heapfit.cli.commands.comparisons import AllocatorsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heaps import (
-    SYSTEM_HEAPS,
     find_heap_name,
     list_offered_allocators,
 )
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import plan_table

@@ -7,15 +7,19 @@ import shlex
 import sys
 from collections.abc import Container, Mapping
 from dataclasses import MISSING, fields, replace
-from enum import Enum
+from enum import Enum, StrEnum
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
 from heapfit.cli.parser import Option, UsageError
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
-from heapfit.plan.plan import LARGEST_REGION
-from heapfit.plan.plan_file import MOST_MARGIN
-from heapfit.plan.quantities import parse_percent, parse_share, parse_size
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.plan.quantities import (
+    LARGEST_REGION,
+    MOST_MARGIN,
+    parse_percent,
+    parse_share,
+    parse_size,
+)
 from heapfit.trace.kinds import Kind
 
 # Groups of options that `--help-all` alone shows.
@@ -28,6 +32,14 @@ WORKERS = "Workers"
 
 _MOST_WORKERS = 1024
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
+
+
+class Shell(StrEnum):
+    """The shells that there is completion for."""
+
+    BASH = "bash"
+    ZSH = "zsh"
+    FISH = "fish"
 
 
 def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
@@ -207,7 +219,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "export": Option(
         "--export",
-        "Print the result in another tool's format instead: > FILE keeps it (docs/exports.md).",
+        "Print another tool's format instead: > FILE keeps it (docs/guides/data-tools.md).",
     ),
     "every": Option("--all", "Show every heap, recording and row."),
     "as_json": Option("--json", "Print the result as JSON."),

@@ -21,7 +21,7 @@ from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.results.check import check_parts, title_of
+from heapfit.results.check import check_parts, headline_of
 from heapfit.results.check_page import check_page
 from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
@@ -60,7 +60,7 @@ def run(command: CheckCommand) -> None:
 def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     """Writes the result as Markdown if the file's name ends in .md, else as a page."""
     if path.suffix == ".md":
-        save_markdown(path, title_of(check), check_parts(check))
+        save_markdown(path, headline_of(check), check_parts(check, is_whole=True)[1:])
         return
     from heapfit.results.html import write  # loads jinja2, which takes long
 

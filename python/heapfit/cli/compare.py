@@ -159,7 +159,7 @@ def _parts(
         *(matrix_table(matrix, sram) if others else ranking(first.comparison, sram)),
         *([] if seed is None else [Line(f"Seed of the synthetic workloads: {seed}.")]),
         *([Table(HELD, runs, "in_plans_regions")] if runs else []),
-        *(Line(text) for one in runs for text in describe_run(*one)),
+        *(Line(f"{describe_run(*one)}.") for one in runs),
         *(part for one in matrix.columns for part in note_parts(one.comparison.trace, one.label)),
         *plugin_parts(foreign),
     ]

@@ -2,21 +2,12 @@
 """Completion of commands, their options and the names that they know, as a script of a shell."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from enum import StrEnum
 
 from heapfit import _engine
+from heapfit.cli.arguments import Shell
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_heap_names
 from heapfit.plan.allocators import find_allocators
-
-
-class Shell(StrEnum):
-    """The shells that there is completion for."""
-
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
-
 
 # Of each shell how its script begins, the line of a command, that of all commands, and the end.
 _SCRIPTS = {

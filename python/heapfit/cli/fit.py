@@ -91,7 +91,7 @@ def _choose_budgets(command: FitCommand) -> BudgetChoice:
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
-    answer, size, growth = outcome.answer, outcome.answer.size, outcome.kinds.growth
+    answer, size = outcome.answer, outcome.answer.size
     told = {
         "region": size.region,
         "peak": size.peak,
@@ -100,7 +100,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "margin_percent": size.margin,
         "recordings": answer.known.load.runs,
         "is_enough": answer.is_enough,
-        "sentences": [*growth, *answer.sentences(is_growing=bool(growth), lasts=outcome.lasts)],
+        "sentences": [*outcome.kinds.growth, *answer.sentences(lasts=outcome.lasts)],
         "firmer": outcome.suggestions,
     }
     source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
@@ -112,7 +112,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         Line(""),
         # Why this plan was chosen, what the figures mean, and what was skipped.
         *paragraph(outcome.verdict),
-        *explain_ranking(outcome.comparison, outcome.work),
+        *explain_ranking(outcome.comparison, outcome.work, outcome.plan_file.trained_on.events),
         *map(Line, which_hold((outcome.suggestions, firmer))),
         *(Line(f"trace  {path}", is_copied=True) for path in outcome.paths.traces),
     ]

@@ -21,9 +21,7 @@ from types import ModuleType
 from typing import Annotated
 
 import heapfit
-from heapfit.cli.arguments import list_options
-from heapfit.cli.commands import comparisons, fitting, memories, pools, recordings
-from heapfit.cli.completion import Shell, completion_lines
+from heapfit.cli.arguments import Shell, list_options
 from heapfit.cli.parser import (
     Option,
     UsageError,
@@ -36,20 +34,12 @@ from heapfit.cli.printing.help_screen import describe, describe_usage, list_help
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.outputs import ours
 
-# By task, in the order of `--help`.
-GROUPS: Mapping[str, Sequence[type]] = {
-    "Fit a heap": (
-        *(fitting.FitCommand, fitting.CheckCommand, fitting.VerifyCommand, fitting.RunCommand),
-        *(fitting.GenerateCommand, memories.PlaceCommand),
-    ),
-    "Get and look at recordings": (
-        *(recordings.RecordCommand, recordings.ImportCommand, recordings.WorkloadCommand),
-        *(recordings.ProfileCommand, recordings.SitesCommand, recordings.ForecastCommand),
-    ),
-    "Compare and prove": (
-        *(comparisons.CompareCommand, comparisons.BoundsCommand, comparisons.AllocatorsCommand),
-    ),
-    "Size packet pools": (pools.SizeCommand, pools.SettingsCommand, pools.SimulateCommand),
+# By task, in the order of `--help`: the modules of heapfit.cli.commands and their commands.
+GROUPS: Mapping[str, Mapping[str, str]] = {
+    "Fit a heap": {"fitting": "Fit Check Verify Run Generate", "memories": "Place"},
+    "Get and look at recordings": {"recordings": "Record Import Workload Profile Sites Forecast"},
+    "Compare and prove": {"comparisons": "Compare Bounds Allocators"},
+    "Size packet pools": {"pools": "Size Settings Simulate"},
 }
 EXTERNAL_GROUP = "The papers"
 # Other packages add theirs as entry points of this group: NAME = "PACKAGE.commands:CLASS".
@@ -83,20 +73,45 @@ _PROGRAM_OPTIONS = (*list_options(_Program), _HELP)
 
 
 @cache
+def _homes() -> Mapping[str, Sequence[str]]:
+    """The group of each command, and the module and name of the class that declares it."""
+    own = {
+        name.lower(): (title, f"heapfit.cli.commands.{module}", f"{name}Command")
+        for title, some in GROUPS.items()
+        for module, names in some.items()
+        for name in names.split()
+    }
+    return own | {name: (EXTERNAL_GROUP, *home) for name, *home in external_commands()}
+
+
+def find_command(name: str) -> type:
+    """The class that declares a command, whose module alone is imported."""
+    _, module, declared = _homes()[name]
+    found: type = getattr(_load(module), declared)
+    return found
+
+
+def _load(module: str) -> ModuleType:
+    """A module that the words call for; HeapfitError where this system has not what it needs."""
+    try:
+        # Help and other commands do without the libraries that it takes.
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name not in ("fcntl", "termios"):
+            raise
+        name = module.rpartition(".")[2]
+        raise HeapfitError(f"{name} needs Linux or WSL (docs/platforms.md)") from error
+
+
 def commands_by_group() -> Mapping[str, Mapping[str, type]]:
     """The classes that declare the commands, by their names, under the titles of `--help`."""
-    groups = {title: {command_name(one): one for one in some} for title, some in GROUPS.items()}
-    groups[EXTERNAL_GROUP] = {
-        # Of other packages there may be none.
-        name: getattr(import_module(module), declared)
-        for name, module, declared in external_commands()
-    }
-    return groups
+    homes, titles = _homes().items(), [*GROUPS, EXTERNAL_GROUP]
+    return {one: {name: find_command(name) for name, at in homes if at[0] == one} for one in titles}
 
 
 def all_commands() -> dict[str, type]:
     """The class that declares each command, by its name on the command line."""
-    return {name: one for group in commands_by_group().values() for name, one in group.items()}
+    return {name: find_command(name) for name in _homes()}
 
 
 def options_of(declared: type) -> list[Option]:
@@ -109,12 +124,12 @@ def options_of(declared: type) -> list[Option]:
 def help_of(name: str, is_all: bool = False) -> Iterator[str]:
     """The lines of a command's help; of the program's if the name is empty."""
     if name:
-        declared = all_commands()[name]
+        declared = find_command(name)
         options = options_of(declared)
         yield from list_help(describe_usage(name, options), declared, options, is_all)
         return
     yield from list_help("[OPTIONS] COMMAND [ARGS]...", _Program, _PROGRAM_OPTIONS)
-    width = max(map(len, all_commands()))
+    width = max(map(len, _homes()))
     for title, commands in commands_by_group().items():
         terms = [(one.ljust(width), describe(of)[0]) for one, of in commands.items()]
         yield from list_terms(title, terms)
@@ -127,27 +142,18 @@ def external_commands() -> Iterator[tuple[str, str, str]]:
     """
     for folder in map(Path, sys.path):
         for file in sorted(folder.glob("*.dist-info/entry_points.txt")):
-            text = file.read_text(encoding="utf-8")
-            _, _, group = text.partition(f"[{ENTRY_POINT_GROUP}]\n")
+            _, _, group = file.read_text("utf-8").partition(f"[{ENTRY_POINT_GROUP}]\n")
             yield from _ENTRY.findall(group.partition("[")[0])
-
-
-def command_name(declared: type) -> str:
-    """The name on the command line of the command that a class declares.
-
-    >>> command_name(recordings.ImportCommand)
-    'import'
-    """
-    return declared.__name__.removesuffix("Command").lower()
 
 
 def module_of(declared: type) -> str:
     """The module whose function `run` runs a command: its name's, beside `commands`.
 
-    >>> module_of(recordings.ImportCommand)
+    >>> module_of(find_command("import"))
     'heapfit.cli.import_'
     """
-    package, name = declared.__module__.partition(".commands")[0], command_name(declared)
+    package, name = declared.__module__.partition(".commands")[0], declared.__name__.lower()
+    name = name.removesuffix("command")
     return f"{package}.{name}{'_' * iskeyword(name)}"
 
 
@@ -197,20 +203,9 @@ def _run(words: Sequence[str]) -> int:
         return _run_program([name, *rest])
     for old in (name, " ".join([name, *rest[:1]])):
         reject_removed(old)
-    if name not in all_commands():
-        raise UsageError(f"No such command: {name} ({did_you_mean(name, all_commands())})")
+    if name not in _homes():
+        raise UsageError(f"No such command: {name} ({did_you_mean(name, _homes())})")
     return _run_command(name, rest)
-
-
-def _module_of(name: str, declared: type) -> ModuleType:
-    """What runs a command; HeapfitError where this system has not what it needs."""
-    try:
-        # What the command does takes the libraries that its help does without.
-        return import_module(module_of(declared))
-    except ModuleNotFoundError as error:
-        if error.name not in ("fcntl", "termios"):
-            raise
-        raise HeapfitError(f"{name} needs Linux or WSL (docs/platforms.md)") from error
 
 
 def _run_program(words: Sequence[str]) -> int:
@@ -224,14 +219,14 @@ def _run_program(words: Sequence[str]) -> int:
         lines = [f"heapfit {heapfit.__version__}"]
     elif asked.completion:
         options = {name: options_of(declared) for name, declared in all_commands().items()}
-        lines = completion_lines(asked.completion, options)
+        lines = _load("heapfit.cli.completion").completion_lines(asked.completion, options)
     _print_lines(lines)
     return 0
 
 
 def _run_command(name: str, words: Sequence[str]) -> int:
     """Prints the command's help if it is asked for, else runs it."""
-    declared = all_commands()[name]
+    declared = find_command(name)
     typed, rest = split_words(name, words, options_of(declared))
     switches = [option for option, _ in typed if not option.field]
     if _HELP in switches or _HELP_ALL in switches:
@@ -245,7 +240,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
             if path.is_symlink() or path.is_file():
                 ours.require_replaceable(path)
         try:
-            _module_of(name, declared).run(command)
+            _load(module_of(declared)).run(command)
         except SystemExit as ended:
             return int(ended.code or 0)
         finally:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.quantities import MOST_MARGIN
 
 _MOST_TOLD = 2  # changes that do not hold
 
@@ -74,14 +74,9 @@ class ChangeTest:
         `set_to`: how the heap counts its memory.
         """
         replayed = sorted(self.results, key=lambda one: -(one.takes or 0))
-        if not replayed:
-            return "Next build: no change of the program was tried."
         broken = [one for one in replayed if (one.takes or 0) > memory]
-        count, size = len(replayed), f"{set_to(memory):,} B"
-        if not broken:
-            first = self.results[0].name
-            return f"Next build: {first} and {count - 1} other changes hold in {size}."
         texts = [f"{one.name} takes {set_to(one.takes or 0):,} B" for one in broken[:_MOST_TOLD]]
         more = f", and {len(broken) - _MOST_TOLD} more do" if len(broken) > _MOST_TOLD else ""
-        held = f"{count - len(broken)} of {count} changes hold in {size}"
-        return f"Next build: {held}; {', '.join(texts)}{more}."
+        count = len(replayed)
+        held = f"{count - len(broken)} of {count} changes hold" if count else "no change was tried"
+        return f"{held}{' (' if texts else ''}{', '.join(texts)}{more}{')' if texts else ''}"

@@ -24,8 +24,7 @@ from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size
-from heapfit.plan.plan import LARGEST_REGION
-from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace

@@ -61,7 +61,8 @@ class LongerRuns:
             return self.refusal.sentence()
         texts = [f"{row.name} up to {row.needed:,} B" for row in self.rows if row.times > 1]
         grows = ", at most, if it grows on as it did" if self.is_growing else ""
-        return f"Longer runs need more: {', '.join(texts)}{grows}."
+        untold = "".join(f" {row.name}: {row.reason}." for row in self.rows if row.reason)
+        return f"Longer runs need more: {', '.join(texts)}{grows}.{untold}"
 
 
 def tell_longer_runs(

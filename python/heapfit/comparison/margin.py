@@ -19,8 +19,8 @@ import numpy as np
 
 from heapfit.forecast.load import RARE, Load
 from heapfit.plan.allocators import find_allocators, scalars_of
-from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.plan_file import MOST_MARGIN
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 
 UNIT = 8  # bytes: regions are multiples of it
 SMALL_PEAK = 64 * 1024  # bytes live: below, a few blocks that lie elsewhere change the region

@@ -18,7 +18,8 @@ from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.tabular import arrow_table
 
 MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for

@@ -7,7 +7,8 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 from heapfit import _engine
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, prefix_errors

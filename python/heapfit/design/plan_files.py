@@ -13,8 +13,11 @@ from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.design.pools import special_pools
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
+from heapfit.outputs.printable import printable
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, file_name, save_plan
 from heapfit.trace.loaded import LoadedTrace
+
+_LONGEST_NAME = 200  # characters, as a plan file takes them
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,13 @@ def training_record(
 ) -> TrainingRecord:
     """The record, in a plan file, of the traces that its plan was made from."""
     events, kind = sum(one.trace.info.events for one in recordings), comparison.trace.kind
+    program = printable(comparison.trace.program)[:_LONGEST_NAME]
     if len(names) == 1:
-        return TrainingRecord(names[0], recordings[0].content, events, kind)
+        return TrainingRecord(names[0], recordings[0].content, events, kind, program=program)
     contents = [one.content for one in recordings]
     seen = [TrainingTrace(*pair) for pair in zip(names, contents, strict=True)]
     name = f"{names[0]}-and-{len(names) - 1}-more"
-    return TrainingRecord(name, comparison.content, events, kind, tuple(seen))
+    return TrainingRecord(name, comparison.content, events, kind, tuple(seen), program)
 
 
 def plan_file_of(

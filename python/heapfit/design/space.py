@@ -26,7 +26,8 @@ from heapfit.design.portfolio import (
 )
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 

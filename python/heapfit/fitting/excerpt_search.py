@@ -22,8 +22,9 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_region, take_rival
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import TrainingTrace
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.excerpt import Window, save_excerpt, windows_of
 from heapfit.trace.loaded import LoadedTrace, load_trace

@@ -65,13 +65,15 @@ def find_kinds(
 ) -> FitKinds:
     """The kinds of recordings, one read of each."""
     kinds = [find_kind(trace, profile) for trace, profile in read]
-    grown = next((i for i, kind in enumerate(kinds) if kind.is_growing), None)
+    order = sorted(range(len(kinds)), key=lambda i: not kinds[i].is_leak)  # a leak is said first
+    grown = next((i for i in order if kinds[i].is_growing), None)
     if grown is None:
         paths = [trace.path for trace, _ in read]
         place = paths.index(shown.path) if shown.path in paths else 0
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
-    names = name_growing_sites(kind, read[grown][0].chains, programs)
+    names = name_growing_sites(kind, read[grown][0], programs)
     filling = describe_filling(kind, size.region, peak=size.u_max, need=size.r_safe)
-    growth = describe_growth(kind, names), filling
+    cure = " Fix it and record again." if kind.is_leak else ""
+    growth = describe_growth(kind, names), f"{filling}{cure}"
     return FitKinds(tuple(kinds), kind, growth, names)

@@ -16,10 +16,11 @@ from heapfit.comparison.longer import LongerRuns
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.effort import MEANING
 from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import save_candidates
 from heapfit.errors import HeapfitError
-from heapfit.fitting.answer import Answer, describe_saving
+from heapfit.fitting.answer import Answer, compare_regions, describe_replacement
 from heapfit.fitting.assessment import (
     HoldoutResult,
     check_holdout,
@@ -34,6 +35,7 @@ from heapfit.fitting.selection import Selection
 from heapfit.fitting.this_build import ThisBuild, find_this_build
 from heapfit.fitting.workload import Request
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_count
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
 
@@ -95,25 +97,83 @@ class Fit:
         return asked.name if asked is not None and is_held else ""
 
     @property
-    def next_build(self) -> str:
-        """Which changes of the program hold in the heap as it is set, in words; "": not tried."""
-        heap, region = self.answer.heap, self.answer.size.region
-        if self.changes is None or self.answer.known.load.is_start:
-            return ""
-        told = self.changes.sentence(region, heap.set_to)
-        return told if self.this_build is None else f"{told} {self.this_build.sentence()}"
+    def leak(self) -> str:
+        """What leaks, as a sentence; then no size is the answer, but for a horizon. "": nothing."""
+        return self.kinds.growth[0] if self.kinds.shown.is_leak else ""
 
     @property
-    def saving(self) -> list[str]:
-        """The saving of the fitted heap, in words."""
-        found = {
-            row.title: row.region
-            for row in self.references
-            if row.standing in (ReferenceKind.RULE, ReferenceKind.OTHER)  # what many have
-        }
-        known = {title: region for title, region in found.items() if region}
-        # The others were not replayed on all of a recording of which an excerpt was searched.
-        return [*describe_saving(self.answer, self.today, {} if self.excerpt else known)]
+    def headline(self) -> str:
+        """The answer as a sentence."""
+        return self.leak or self.sized
+
+    @property
+    def sized(self) -> str:
+        """The size to set as a sentence, and what it saves over the heap that is compared."""
+        answer, other = self.answer, self.compared
+        is_less = other is not None and not answer.is_kept and self.excerpt is None
+        region = other.region if other is not None and is_less else None
+        saving = region and compare_regions(
+            answer.size.region, region, other.title if other else ""
+        )
+        return answer.headline(lasts=self.lasts, saving=saving or "")
+
+    @property
+    def fitted(self) -> ReferenceRow:
+        """The row of the fitted heap."""
+        return next(row for row in self.references if row.standing is ReferenceKind.FITTED)
+
+    @property
+    def compared(self) -> ReferenceRow | None:
+        """The heap that the fitted one is compared with: the incumbent, else one that many have."""
+        known = [row for row in self.references if row.region]
+        order = (ReferenceKind.TODAY, ReferenceKind.RULE, ReferenceKind.OTHER)
+        found = (row for kind in order for row in known if row.standing is kind)
+        return next(found, None)
+
+    @property
+    def basis(self) -> list[str]:
+        """What the size is made of, its share of the peak, and its price in instructions."""
+        other, texts = self.compared, self.answer.describe_parts()
+        mean = self.fitted.mean
+        if other is None or self.answer.is_kept or not mean or not other.mean:
+            return texts
+        ratio = f"{mean / other.mean:.1f} times the instructions of {other.title}"
+        return [*texts[:-1], f"{texts[-1]} A call takes {ratio}."]
+
+    @property
+    def findings(self) -> list[str]:
+        """What was found that matters for the answer, most important first; each a sentence or two.
+
+        Warnings come after all else.
+        """
+        answer, today, build = self.answer, self.today, self.this_build
+        replaced = today and describe_replacement(answer, today)
+        growth = () if self.leak else self.kinds.growth
+        return [
+            one
+            for one in (
+                *growth,
+                *([] if self.leak and not self.lasts else answer.describe_limits()),
+                replaced,
+                self.excerpt and self.excerpt.sentence(),
+                build and build.sentence(),
+                MEANING.get(self.options.effort),
+                *(f"{one[:1].upper()}{one[1:].removesuffix('.')}." for one in self.warnings),
+            )
+            if one
+        ]
+
+    @property
+    def replayed(self) -> str:
+        """What was replayed in the heap as it is set, and the bytes that longer runs need."""
+        held, heap, longer = self.holdout, self.answer.heap, self.longer
+        seen = "this run" if held.seen == 1 else f"all {held.seen} runs"
+        if self.excerpt is not None and self.excerpt.is_kept:
+            seen = f"an excerpt of {seen}"
+        if held.seen_refused:
+            seen = f"{held.seen_refused} of {format_count(held.seen, 'run')} ran out of memory"
+        told = self.changes and self.changes.sentence(self.answer.size.region, heap.set_to)
+        return f"Replayed: {seen}{told and f'; {told}'}. {longer.sentence()}"
 
     @property
     def source(self) -> Path:

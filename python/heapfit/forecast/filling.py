@@ -15,9 +15,10 @@ import numpy as np
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import find_unit
-from heapfit.importers.site_names import is_of_library
+from heapfit.importers.site_names import find_recorded_program, is_of_library
 from heapfit.importers.source_lines import SourcePlace, frames_in
-from heapfit.trace.chains import Chains
+from heapfit.plan.quantities import format_count
+from heapfit.trace.stored import Trace
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -29,19 +30,22 @@ _EXACT = 10  # bytes; below it a rate has two digits
 
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     """How fast live bytes grew, and what holds them; `names` are those of call sites."""
-    held = _describe_holder(kind.growth, names)
-    rate = _describe_rate(kind)
-    return f"Live bytes grew by {rate} while recorded{held}; no size lasts if that goes on."
+    rate, (holder, blocks) = _describe_rate(kind), _find_holder(kind.growth, names)
+    if kind.is_leak:
+        return f"Leak: {holder} keeps {blocks}: {rate}."
+    held = f", held by {blocks} of {holder}" if kind.growth else ""
+    return f"Live bytes grew by {rate} while recorded{held}; a cache that fills looks the same."
 
 
 def name_growing_sites(
-    kind: RecordingKind, chains: Chains, programs: Sequence[Path]
+    kind: RecordingKind, trace: Trace, programs: Sequence[Path]
 ) -> dict[int, str]:
     """Names each growing site by its first caller that the others do not share, inlined or not."""
     growing = {part.name for part in kind.growth if part.family == "site"}
+    programs = programs or (find_recorded_program(trace) if growing else ())
     if not growing or not programs:
         return {}
-    callers = {site: chains.get(site, (site,)) for site in kind.sites}
+    callers = {site: trace.chains.get(site, (site,)) for site in kind.sites}
     wanted = {one for chain in callers.values() for one in chain}
     known = frames_in(programs, wanted)
     texts = {caller: _describe_callers(places) for caller, places in known.items()}
@@ -72,7 +76,7 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     first, middle, last = (_format(one / scale, unit) for one in (soonest, at, latest))
     joint = "to" if latest < inf else "or"  # growth may as well stop
     span = "" if first == middle == last else f" ({first} {joint} {last})"
-    return f"{region:,} B are full some {middle} {unit}{span} from the start."
+    return f"A heap of {region:,} B is full after about {middle} {unit}{span}."
 
 
 def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float]:
@@ -105,27 +109,23 @@ def _describe_rate(kind: RecordingKind) -> str:
     return f"{rate} ({_format_bytes(of_time)} {unit.each})"
 
 
-def _describe_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> str:
-    """The call site, size or thread that holds most; a site and a size that hold the same."""
+def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tuple[str, str]:
+    """The call site, thread or program that holds most, and the blocks; of one size if most are."""
     site, size, thread = (
         next((part for part in growth if part.family == family), None)
         for family in ("site", "size", "thread")
     )
+    of_size = f"{size.name:,} B blocks" if size else "blocks"
     if site is None:
-        part = size or thread
-        if part is None:
-            return ""
-        return f", held by {part.name:,} B blocks" if size else f", held by task {part.name}"
+        return ("the program" if thread is None or size else f"task {thread.name}"), of_size
     sites = [part for part in growth if part.family == "site"]
-    places = {part.name: names.get(part.name, str(part.frame)) for part in sites}
+    places = {part.name: names.get(part.name, f"call site {part.frame:08x}") for part in sites}
     held = sum(part.held for part in sites if places[part.name] == places[site.name])
-    of_size = ""
-    if size is not None and min(size.held, held) >= _ALIKE * max(size.held, held):
-        of_size = f"{size.name:,} B "
-    name = names.get(site.name, f"call site {site.frame:08x}")
+    if size is None or min(size.held, held) < _ALIKE * max(size.held, held):
+        of_size = "blocks"
     others = len(set(places.values())) - 1
-    more = f" and {others} more call site{'s' if others > 1 else ''}" if others else ""
-    return f", held by {of_size}blocks of {name}{more}"
+    more = f", with {format_count(others, 'other')}," if others else ""
+    return f"{places[site.name]}{more}", of_size
 
 
 def _format(value: float, unit: str) -> str:

@@ -18,8 +18,9 @@ from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, core_word, make_identifier, printable
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.plan.allocators import find_allocators
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.plan.targets import Platform
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more

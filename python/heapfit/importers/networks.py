@@ -23,7 +23,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
-from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.quantities import LARGEST_REGION
 
 _ALIGNMENT = 16  # of a tensor in TFLite Micro's arena
 # GreedyMemoryPlanner::PrintMemoryPlan, and what it printed before April 2021.

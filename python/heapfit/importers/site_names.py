@@ -17,9 +17,12 @@ import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.stored import Trace
 
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
 
+_LONGEST_NAME = 255  # bytes, of a file
+_ELF = b"\x7fELF"
 _WRAPPED_CALLERS = "ESP-IDF's heap trace"  # whose innermost is always the allocator's own
 
 PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
@@ -31,6 +34,27 @@ def site_names(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, str]:
     HeapfitError if a program cannot be read.
     """
     return {site: place.description for site, place in site_places(loaded, programs).items()}
+
+
+def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
+    """The recorded program, beside its recording or in this folder, if it was not built anew since.
+
+    None of another name or build is taken: it would name other lines.
+    """
+    name, recording = Path(trace.info.program).name, trace.imported_from or trace.path
+    is_name = 0 < len(name.encode(errors="replace")) <= _LONGEST_NAME and name.isprintable()
+    if not is_name or not recording.is_file():
+        return ()
+    built = (folder / name for folder in (recording.parent, Path()))
+    return tuple(one for one in built if _is_older_program(one, recording))[:1]
+
+
+def _is_older_program(path: Path, recording: Path) -> bool:
+    """True of an ELF file that was not changed since the recording was made."""
+    if not path.is_file() or path.stat().st_mtime > recording.stat().st_mtime:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(_ELF)) == _ELF
 
 
 def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, SourcePlace]:
@@ -68,9 +92,9 @@ def is_of_library(place: SourcePlace) -> bool:
 
 def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
     """The callers of each site, inlined ones too; without programs as the log itself names them."""
-    recorded = loaded.trace.chains
+    recorded, told = loaded.trace.chains, loaded.trace.info.names
+    programs = programs or (() if told else find_recorded_program(loaded.trace))
     if not programs:
-        told = loaded.trace.info.names
         begin = int(loaded.trace.info.source == _WRAPPED_CALLERS)
         chains = {
             **{site: (site,) for site in np.unique(loaded.sites).tolist() if site in told},

@@ -22,7 +22,7 @@ from heapfit.comparison.margin import HeapSize
 from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of, live_after
 from heapfit.memories.search import Ground, Point, plan_for
 from heapfit.plan.memories import MemoriesPlan
-from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.chains import tags_of
 from heapfit.trace.operations import RESIZE, is_allocation
 from heapfit.trace.stored import REPLAYED

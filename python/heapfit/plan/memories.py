@@ -15,8 +15,8 @@ from typing import Any, Final, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.plan.plan import LARGEST_REGION, MOST_TAGS, Plan, plan_table, read_plan, read_sites
-from heapfit.plan.quantities import parse_size
+from heapfit.plan.plan import MOST_TAGS, Plan, plan_table, read_plan, read_sites
+from heapfit.plan.quantities import LARGEST_REGION, parse_size
 from heapfit.plan.toml_table import Table
 
 # What a request can need, in the order of its bits (docs/evidence/schemas.md).

@@ -10,10 +10,10 @@ from typing import Any
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.plan.toml_table import Table
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
-LARGEST_REGION = 2**32 - 1  # bytes; metadata are 32-bit offsets
 _SITE = re.compile(r"[0-9a-f]{8}")
 _MOST_SHARED = 4  # plans inside plans
 

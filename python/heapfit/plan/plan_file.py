@@ -20,11 +20,11 @@ from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
-from heapfit.plan.plan import LARGEST_REGION, Plan, plan_table, read_plan
+from heapfit.plan.plan import Plan, plan_table, read_plan
+from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 from heapfit.plan.toml_table import FileKind, Table, read_document
 
 SCHEMA = 1
-MOST_MARGIN = 1000  # percent
 _LARGEST_COUNT = 2**63 - 1  # TOML's own
 _KIND = FileKind("plan", "docs/evidence/schemas.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
@@ -54,6 +54,7 @@ class TrainingRecord:
     events: int
     kind: str = "heap"  # or "packets"
     traces: tuple[TrainingTrace, ...] = ()  # each of several
+    program: str = ""  # that was recorded; "" where no recording says it
 
     def has_seen(self, content: str) -> bool:
         """True if the plan was made from a trace of this content, alone or among others."""
@@ -187,7 +188,7 @@ def _document(plan_file: PlanFile) -> dict[str, Any]:
 def _training_table(trained_on: TrainingRecord) -> dict[str, Any]:
     table = asdict(trained_on)
     table["traces"] = list(table["traces"])
-    return table if trained_on.traces else {key: table[key] for key in table if key != "traces"}
+    return {key: table[key] for key in table if table[key] or key not in ("traces", "program")}
 
 
 def _read_plan_file(top: Table, path: Path) -> PlanFile:
@@ -266,12 +267,13 @@ def _read_training_record(top: Table) -> TrainingRecord:
     events = table.read_or_note(0, table.whole, "events", 0, _LARGEST_COUNT)
     kind = table.read_or_note("heap", table.text, "kind", form=_TRACE_KIND, must=_MUST_KIND)
     tables = table.read_or_note([], table.tables, "traces") if table.has("traces") else []
+    program = table.read_or_note("", table.text, "program") if table.has("program") else ""
     table.finish()
     traces = []
     for one in tables:
         traces.append(TrainingTrace(*_read_training_trace(one)))
         one.finish()
-    return TrainingRecord(trace, content, events, kind, tuple(traces))
+    return TrainingRecord(trace, content, events, kind, tuple(traces), program)
 
 
 def _read_training_trace(table: Table) -> tuple[str, str]:
@@ -327,6 +329,4 @@ def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:
     if kind != "heap" or pointer_bits == 32:
         return None
     width = f"on {pointer_bits} bit" if pointer_bits else "with pointers of unknown size"
-    return (
-        f"recorded {width}: sizes on a 32-bit target will differ; record on the target or with -m32"
-    )
+    return f"recorded {width}: sizes differ on 32; record on the target before you ship"

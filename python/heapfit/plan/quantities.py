@@ -11,6 +11,9 @@ from typing import Final
 
 from heapfit.errors import HeapfitError, did_you_mean
 
+LARGEST_REGION: Final = 2**32 - 1  # bytes; metadata are 32-bit offsets
+MOST_MARGIN: Final = 1000  # percent
+
 LARGEST_NUMBER: Final = 2**64 - 1  # that the engine holds
 
 _SIZE = re.compile(r"([0-9]{1,19}) ?(?:([KMG])(?:iB)?|B)?", re.IGNORECASE)

@@ -14,18 +14,17 @@ from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning, verdict
 from heapfit.results.document import Document
-from heapfit.results.number_text import count, percent, ratio, size
+from heapfit.results.number_text import percent, ratio, size
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap, NamedFigure, Section, which_hold
 from heapfit.results.sections.candidates import candidates_section, heap_figures, heap_parts
 from heapfit.results.sections.page import (
     in_order,
     name_source,
-    pointer_figure,
     recording_kind,
     request_source,
 )
-from heapfit.results.sections.peak import peak_section
+from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section
 from heapfit.results.sections.program import pools_section, program_section
 
@@ -49,7 +48,7 @@ def case_sections(
     shown, winner, (heap_map, peaks) = case.shown, case.winner, mapped
     return [
         None if heap_map is None else HeapMap(pack_map(heap_map, case.sites)),
-        peak_section(shown, peaks, case.sites),
+        *peak_sections(shown, peaks, case.sites),
         pools_section(shown, winner.plan),
         candidates_section(case, verdict),
         program_section(shown, heap_parts(case), heap_figures(winner)),
@@ -61,8 +60,7 @@ def opening_of(case: ReportCase, command: str) -> Document:
     """The page of one recording, without its sections: the plan to take and what it needs."""
     comparison, winner, info = case.comparison, case.winner, case.shown.trace.info
     warning = pools_warning(winner, comparison)
-    saved = size((winner.r_safe or winner.u_max) - winner.u_max)
-    peak, lead = size(winner.u_max), lead_figures(winner)
+    lead = lead_figures(winner)
     return Document(
         command=command,
         title=info.program or case.shown.trace.path.stem,
@@ -72,13 +70,6 @@ def opening_of(case: ReportCase, command: str) -> Document:
         sentences=(describe_need(winner),),
         lead=[*lead, NamedFigure("needed over the peak", ratio(winner.over_u_max))] if lead else (),
         remarks=(verdict(comparison),),
-        trust=(
-            NamedFigure("recordings", "1", "one run says nothing of other loads"),
-            NamedFigure("plans", count(len(comparison.rows)), "each replayed event by event"),
-            NamedFigure("peak of live bytes", peak, f"a better heap saves at most {saved}"),
-            pointer_figure([info]),
-            NamedFigure("alignment", size(winner.alignment), "of every block"),
-        ),
         warnings=which_hold(
             (
                 info.kind == "heap" and not info.pointer_bits,

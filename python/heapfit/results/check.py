@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
-from heapfit.checks.check import Check, CheckedRecording, CheckFinding
+from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding, RecordingNeeds
 from heapfit.checks.growth import Change, Changes, Name
 from heapfit.checks.margin import peak_of_plan
-from heapfit.checks.prospect import Prospect
+from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun, Refusal
 from heapfit.checks.shards import shard_of
@@ -16,13 +17,26 @@ from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
 from heapfit.results.number_text import size
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Table,
+    hide_unless,
+    which_hold,
+)
 
+_HASH = re.compile(r"[0-9a-f]{8}")  # of a call site that no program names
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
-def check_parts(check: Check) -> list[Part]:
-    """The heap, the recordings in a table, and the findings of each that is not green."""
+def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
+    """The answer, the recordings in a table, and the findings of each that is not green.
+
+    One alone has a table where `is_whole`: the first lines say the same.
+    """
     plan, base, options = check.plan, check.base, check.options
     needed = {} if base is None or base.needed is None else {"needed": base.needed}
     fields = {
@@ -39,69 +53,170 @@ def check_parts(check: Check) -> list[Part]:
         "events_replayed": check.events_replayed,
         "events_of_searches": check.events_of_searches,
     }
+    rows = check.recordings
+    is_one = len(rows) == 1 and not check.is_comparison
     head: list[Part] = [
+        *map(Line, [headline_of(check), *describe_other_programs(check)]),
         Fields(fields),
-        *(Note(f"{one.run.name}: {note}") for one in check.recordings for note in one.notes),
-        *map(Line, _describe_heap(check)),
-        Table(_COLUMNS, check.recordings, "recordings"),
+        *(Note(f"{one.run.name}: {note}") for one in rows for note in one.notes),
+        *hide_unless(is_whole or not is_one, [Table(_COLUMNS, rows, "recordings")]),
+        *map(Line, [] if is_one and not is_whole else _explain_table(check)),
     ]
     if check.is_comparison:
-        return [*head, *(part for one in check.recordings for part in _growth_parts(one))]
+        return [*head, *(part for one in rows for part in _growth_parts(one))]
     prospect = check.prospect
     return [
         *head,
         Fields({"prospect": prospect, "shard": shard_of(check)}),
         *map(Line, filter(None, [_describe_prospect(prospect)])),
-        *(part for one in check.recordings for part in _finding_parts(one, plan)),
+        *(part for one in rows for part in _finding_parts(one, check, is_alone=is_one)),
         *map(Note, _list_unchecked(check)),
     ]
 
 
-def title_of(check: Check) -> str:
-    """The title of a check in a pull request."""
-    if check.is_comparison and check.base is not None:
-        return f"What grew since {check.base.name}"
-    heap, runs = f"The heap of {check.plan.region:,} bytes", len(check.recordings)
-    if check.holds:
-        return f"{heap} serves every recording"
-    failed = sum(1 for one in check.recordings if one.findings)
-    return f"{heap} fails on {failed} of {runs} {'recording' if runs == 1 else 'recordings'}"
+def headline_of(check: Check) -> str:
+    """The answer as a sentence."""
+    base, rows, plan = check.base, check.recordings, check.plan
+    failed = [one for one in rows if not check.allows(one)]
+    verdict, first = "FAIL: " if failed else "PASS: ", (failed or rows)[0]
+    if check.is_comparison and base is not None:
+        verdict = verdict if check.options.growth is not None else ""
+        return f"{verdict}{compare_with_base(first, base, plan)}"
+    if len(rows) == 1 or failed:
+        many = f"{len(failed)} of {len(rows)} recordings fail; " if len(rows) > 1 else ""
+        return f"{verdict}{many}{_describe_finding(first, check)}."
+    least = min(rows, key=lambda one: _find_left(one.run, plan, one.needed) or 0)
+    left = _describe_left(least.run, plan, least.needed)
+    fewest = f", {least.run.name}{left}" if left else ""
+    return f"{verdict}all {len(rows)} recordings fit in {_name_region(plan)}{fewest}."
 
 
-def describe_run(run: PlanRun, plan: PlanFile) -> list[str]:
-    """Sentences on a run: served or out of memory, and its peak against the planned one."""
-    region = f"{plan.region:,} bytes"
-    served = f"{run.name}: the {region} of {plan.name} are enough."
-    if run.refusal is not None:
-        at = f"event {run.refusal.event:,} of {run.trace.events:,}"
-        served = f"{run.name}: out of memory in the {region} of {plan.name}, at {at}."
-    return [served, _compare_peaks(run.peak, peak_of_plan(plan), plan)]
+def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
+    """A recording's peak and need beside the base's, as a sentence."""
+    needed = one.needed.r_safe if one.needed else None
+    need = (
+        "" if needed is None else f"; {plan.heap} needs {needed:,} B, then {base.needed or 0:,} B"
+    )
+    return (
+        f"{one.run.name} has a peak of {one.run.peak:,} B, {base.name} had {base.peak:,} B "
+        f"({_growth(one)}){need}."
+    )
 
 
-def _compare_peaks(peak: int, planned: int, plan: PlanFile) -> str:
-    if not planned:
-        none = "" if plan.heap else "; the plan states none"
-        return f"Its peak is {peak:,} live bytes{none}."
-    if peak == planned:
-        return f"Its peak of {peak:,} live bytes equals the planned peak."
-    more = peak / planned - 1
-    side = f"{format_share(abs(more))} {'above' if more > 0 else 'below'}"
-    return f"Its peak of {peak:,} live bytes is {side} the planned {planned:,}."
+def describe_run(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None = None) -> str:
+    """Whether a run fits in the plan's region, and what is left of it, as a clause."""
+    where = _name_region(plan)
+    if run.refusal is None:
+        return f"{run.name} fits in {where}{_describe_left(run, plan, needed)}"
+    at = f"event {run.refusal.event:,} of {run.trace.events:,}"
+    more = "more than any region tried (just below 4 GiB)"
+    need = more if needed is None or needed.r_safe is None else f"{needed.r_safe:,} B"
+    needs = f"; it needs {need}" if needed is not None else ""
+    return f"{run.name} runs out of memory in {where} at {at}{needs}"
+
+
+def _name_region(plan: PlanFile) -> str:
+    return f"{plan.region:,} B ({plan.name})"
+
+
+def _find_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> int | None:
+    """The bytes of region that a run leaves, by its peak where R was not searched."""
+    found = None if needed is None else needed.r_safe
+    if plan.region is None or (found is None and not plan.r_safe):
+        return None
+    return plan.region - round(estimate_need(plan, run.peak, found))
+
+
+def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> str:
+    left = _find_left(run, plan, needed)
+    about = "" if needed is not None and needed.r_safe is not None else "about "
+    return f" with {about}{left:,} B left" if left is not None and left > 0 else ""
+
+
+def _describe_finding(one: CheckedRecording, check: Check) -> str:
+    """What is wrong with a recording, or that it fits, as a clause."""
+    run, plan, base = one.run, check.plan, check.base
+    told = describe_run(run, plan, one.needed)
+    used = format_share(min(one.margin_eaten or 0, 100) / 100)
+    least = "" if one.needed else "at least "  # only the peak's growth is known
+    reasons = which_hold(
+        (run.refusal, told),
+        (
+            CheckFinding.MISALIGNED in one.findings,
+            f"{run.name} asks for blocks aligned to {run.trace.largest_alignment:,} bytes; the "
+            f"heap is aligned to {plan.base_alignment:,}",
+        ),
+        (
+            CheckFinding.GREW in one.findings,
+            f"{run.name} has a peak of {run.peak:,} B, {_growth(one)} beside "
+            f"{(base and base.name) or 'the plan'}, and {check.options.growth or 0:g} % is allowed",
+        ),
+        (CheckFinding.MARGIN in one.findings, f"{told}; it uses {least}{used} of the reserve"),
+    )
+    return (reasons or [told])[0]
+
+
+def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
+    """Why a recording fails: what grew since the base, what leaks, the request that failed."""
+    changes, refusal = one.changes, one.run.refusal
+    first = next(iter((changes.sites or changes.sizes) if changes else ()), None)
+    site = None if one.refusals is None else one.refusals.first
+    causes = []
+    is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
+    if is_more and first is not None and first.before is not None and first.growth > 0:
+        now, then, when = first.now.at_peak, first.before.at_peak, "at the peak"
+        if now - then < first.growth:
+            now, then, when = round(first.now.mean), round(first.before.mean), "on average"
+        name = f"blocks up to {first.name:,} B" if isinstance(first.name, int) else first.name
+        name = f"call site {name}" if _HASH.fullmatch(name) else name
+        base = check.base.name if check.base else ""
+        causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
+    grows = bool(one.grows)
+    failed = describe_refusal(refusal, check.plan, site, is_growing=grows) if refusal else []
+    if failed and not causes and not grows:
+        failed[0] = f"Cause: {failed[0][0].lower()}{failed[0][1:]}"
+    return [*causes, *filter(None, [one.grows]), *failed]
+
+
+def _compare_peaks(one: CheckedRecording, check: Check) -> str:
+    """A recording's peak beside the one that it is compared with."""
+    base, planned = check.base, peak_of_plan(check.plan)
+    if base is None or not base.peak:
+        return f"Its peak is {one.run.peak:,} B; the plan states none."
+    whose = base.name or "the plan's recordings"
+    other = f"; the plan is for {planned:,} B" if planned not in (0, base.peak) else ""
+    return f"Its peak is {one.run.peak:,} B; {whose} had {base.peak:,} B ({_growth(one)}){other}."
+
+
+def _growth(one: CheckedRecording) -> str | None:
+    """The growth in percent; what rounds to zero is positive."""
+    return None if one.growth is None else f"{round(one.growth, 1) + 0.0:+.1f} %"
+
+
+def describe_other_programs(check: Check) -> list[str]:
+    """A sentence on recordings of another program than the plan's."""
+    program = check.plan.trained_on.program
+    others = [one.run for one in check.recordings if one.run.trace.program not in ("", program)]
+    if not program or not others:
+        return []
+    is_one = "is a recording" if len(others) == 1 else "and others are recordings"
+    return [f"{others[0].name} {is_one} of {others[0].trace.program}, the plan of {program}."]
+
+
+def say_verdict(one: CheckedRecording) -> str:
+    """The findings in words."""
+    words = {"passed": "fits", "uses margin": "uses the reserve"}
+    return words.get(one.verdict, one.verdict)
 
 
 _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("name", "recording", lambda one: one.run.name),
-    Column("verdict", "verdict"),
+    Column("verdict", "verdict", shown=say_verdict),
     Column("findings", value=lambda one: list(one.findings)),
     Column("events", "events", lambda one: one.run.trace.events),
     Column("replayed", value=lambda one: one.run.replayed),
     Column("peak", "peak", lambda one: one.run.peak),
-    Column(
-        "growth",
-        "growth",
-        # What rounds to zero is positive.
-        shown=lambda one: None if one.growth is None else f"{round(one.growth, 1) + 0.0:+.1f} %",
-    ),
+    Column("growth", "growth", shown=_growth),
     Column("refusal", value=lambda one: one.run.refusal),
     Column("r_min", value=lambda one: one.needed and one.needed.r_min),
     Column("r_safe", "needs", lambda one: one.needed and one.needed.r_safe),
@@ -114,21 +229,18 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
 )
 
 
-def _describe_heap(check: Check) -> list[str]:
-    plan, base, limit = check.plan, check.base, check.options.growth
-    grown, allowed = [], "" if limit is None else f" Limit: {limit:g} %."
-    if base is not None:
-        whose = f"{base.name or 'the plan'} ({base.peak:,} bytes)"
-        grown = [f"growth: of the peak, relative to {whose}.{allowed}"]
-    if base is not None and base.needed is not None:
-        unset = "No limit is set, so nothing fails: --growth 10% sets one."
-        needs = f"In {plan.heap} ({plan.setting}) {base.name} needs {base.needed:,} bytes."
-        return [needs, *grown, *which_hold((limit is None, unset))]
-    margin = "" if plan.margin is None else f", with a margin of {plan.margin:g} %"
-    peak = peak_of_plan(plan)
-    planned = f" for a peak of {peak:,} bytes" if peak else ""
-    heap = f"{plan.heap}, {plan.setting}:" if plan.heap else f"Plan {plan.name}: a heap of"
-    return [f"{heap} {plan.region:,} bytes{planned}{margin}.", *grown]
+def _explain_table(check: Check) -> list[str]:
+    """What the growth of the table is of, and that no limit is set."""
+    base, limit = check.base, check.options.growth
+    if base is None:
+        return []
+    allowed = "" if limit is None else f" Limit: {limit:g} %."
+    unset = "No limit is set, so nothing fails: --growth 10% sets one."
+    whose = f"{base.name or 'the plan'} ({base.peak:,} B)"
+    return which_hold(
+        (True, f"growth: of the peak, relative to {whose}.{allowed}"),
+        (check.is_comparison and limit is None, unset),
+    )
 
 
 def _describe_prospect(prospect: Prospect) -> str:
@@ -156,12 +268,14 @@ def _describe_prospect(prospect: Prospect) -> str:
     )
 
 
-def _finding_parts(one: CheckedRecording, plan: PlanFile) -> list[Part]:
-    """The findings of a recording that is not green, and what grew."""
+def _finding_parts(one: CheckedRecording, check: Check, *, is_alone: bool) -> list[Part]:
+    """The findings of a recording that is not green, and what grew; the screen begins with one."""
+    opening = [] if is_alone else ["", f"{_describe_finding(one, check)}."]
     if not one.findings:
-        return [*map(Line, ["", f"{one.run.name}: {one.grows}"])] if one.grows else []
+        told = f"{'' if is_alone else f'{one.run.name}: '}{one.grows}"
+        return [*map(Line, [*opening[:1], told])] if one.grows else []
     return [
-        *map(Line, ["", *describe_run(one.run, plan), *_describe_findings(one, plan)]),
+        *map(Line, [*opening, *describe_cause(one, check), _compare_peaks(one, check)]),
         *([] if one.refusals is None else _refusal_parts(one.refusals)),
         *([] if one.changes is None else _change_parts(one.changes)),
     ]
@@ -173,30 +287,6 @@ def _growth_parts(one: CheckedRecording) -> list[Part]:
     if changes is None or not (changes.sizes or changes.sites or changes.tasks):
         return [Line(f"{name}: no size, call site or task holds more than in the base.")]
     return [Line(""), Line(f"{name}: {one.grows}".rstrip()), *_change_parts(changes)]
-
-
-def _describe_findings(one: CheckedRecording, plan: PlanFile) -> list[str]:
-    """Sentences on the findings of a recording."""
-    refusal, need = one.run.refusal, one.needed
-    site = None if one.refusals is None else one.refusals.first
-    refused = []
-    if refusal is not None:
-        refused = describe_refusal(refusal, plan, site, is_growing=bool(one.grows))
-    least = "at least " if need is None else ""  # only the peak's growth is known
-    used = format_share(min(one.margin_eaten or 0, 100) / 100)
-    return [
-        *filter(None, [one.grows]),
-        *refused,
-        *which_hold(
-            (
-                CheckFinding.MISALIGNED in one.findings,
-                f"It asks for blocks aligned to {one.run.trace.largest_alignment:,} bytes; "
-                f"the heap is aligned to {plan.base_alignment:,}.",
-            ),
-            (CheckFinding.MARGIN in one.findings, f"It uses {least}{used} of the margin."),
-        ),
-        *([] if need is None else [_describe_need(need.r_safe, plan)]),
-    ]
 
 
 def describe_refusal(
@@ -215,14 +305,6 @@ def describe_refusal(
         f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live{reasons[0]}.",
         f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B.",
     ]
-
-
-def _describe_need(r_safe: int | None, plan: PlanFile) -> str:
-    if r_safe is None:
-        return "It needs more than the largest region tried (just below 4 GiB)."
-    region, whose = plan.region or 0, plan.heap or "this plan"
-    more = f", {r_safe - region:,} bytes more" if r_safe > region else ""
-    return f"With {whose} it needs {r_safe:,} bytes{more}."
 
 
 def _refusal_parts(refusals: Refusals) -> list[Part]:

@@ -7,11 +7,25 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.checks.check import Check, CheckedRecording, Source, path_of
-from heapfit.checks.margin import peak_of_plan
+from heapfit.checks.check import (
+    WARNINGS,
+    Check,
+    CheckedRecording,
+    CheckFinding,
+    Source,
+    path_of,
+)
 from heapfit.checks.shown import RegionNeed, ShownCheck
 from heapfit.plan.plan_file import PlanFile
-from heapfit.results.check import DIFFERENT, change_table, list_changes
+from heapfit.results.check import (
+    DIFFERENT,
+    change_table,
+    describe_cause,
+    describe_other_programs,
+    headline_of,
+    list_changes,
+    say_verdict,
+)
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.packed_map import pack_map
@@ -27,8 +41,8 @@ from heapfit.results.parts import (
     Table,
     which_hold,
 )
-from heapfit.results.sections.page import in_order, name_source, pointer_figure, recording_kind
-from heapfit.results.sections.peak import peak_section
+from heapfit.results.sections.page import in_order, name_source, recording_kind
+from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
 from heapfit.results.sections.risk import risk_section
@@ -39,7 +53,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
     check, shown, region = found.check, found.shown, found.check.plan.region or 0
     sections = [
         None if found.heap_map is None else HeapMap(pack_map(found.heap_map, found.sites)),
-        peak_section(shown, [found.use], found.sites, _name_moment(found)),
+        *peak_sections(shown, [found.use], found.sites, _name_moment(found)),
         pools_section(shown, check.plan.plan),
         program_section(shown, live_parts(shown, region), ()),
         _recordings_section(check, found.needed),
@@ -51,11 +65,15 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
     commands = [("This check:", command), ("One heap for these recordings:", fit)]
     base = [check.base.name] if check.is_comparison and check.base else []
     names, many = [one.run.name for one in check.recordings], len(check.recordings) > 1
+    opened = _open_comparison(found) if check.is_comparison else _open(found)
     return replace(
-        _open_comparison(found) if check.is_comparison else _open(found),
+        opened,
         source=name_source(", ".join([*base, *names])),
         kind=recording_kind(shown.trace.info),
-        remarks=which_hold((many, f"Below, the page shows {found.recording.run.name}.")),
+        remarks=[
+            *opened.remarks,
+            *which_hold((many, f"Below, the page shows {found.recording.run.name}.")),
+        ],
         sections=in_order(sections, shown.trace.info.notes, commands),
     )
 
@@ -100,7 +118,9 @@ def _name_recording(one: CheckedRecording, need: RegionNeed, check: Check) -> Ce
 
 
 def _mark_verdict(one: CheckedRecording) -> Cell:
-    return Cell("", mark=one.verdict, tone="differs") if one.findings else Cell("passed")
+    is_spent = set(one.findings) <= WARNINGS
+    tone = HOLDS if not one.findings else UNSURE if is_spent else FAILED
+    return Cell("", mark=say_verdict(one), tone=tone)
 
 
 def _tell_need(need: RegionNeed) -> str:
@@ -132,19 +152,10 @@ def _open_comparison(found: ShownCheck) -> Document:
         command="check",
         title=f"{run.name} beside {base.name}",
         sections=(),
-        sentences=(
-            f"The peak went from {size(base.peak)} to {size(run.peak)}; "
-            f"{plan.heap} needs {size(need)} where {size(base.needed)} were enough.",
-            *filter(None, [recording.grows]),
-        ),
+        sentences=(headline_of(check), *filter(None, [recording.grows])),
         lead=(
             NamedFigure("peak", f"{recording.growth or 0:+.1f} %"),
             NamedFigure(plan.heap, f"{need - base.needed:+,} B"),
-        ),
-        trust=(
-            NamedFigure("earlier peak", size(base.peak), base.name),
-            NamedFigure("peak", size(run.peak), run.name),
-            pointer_figure([one.run.trace for one in check.recordings]),
         ),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
         tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
@@ -152,52 +163,26 @@ def _open_comparison(found: ShownCheck) -> Document:
 
 
 def _open(found: ShownCheck) -> Document:
-    check, needed = found.check, found.needed
+    check = found.check
     plan, recordings = check.plan, check.recordings
     refused = sum(one.run.refusal is not None for one in recordings)
-    margin = "not stated" if plan.margin is None else f"{plan.margin:g} %"
-    planned = size(peak_of_plan(plan) or None)
-    grows = next((f" {one.grows}" for one in recordings if one.grows), "")
-    tone, badge = (UNSURE, "Growing") if grows else (HOLDS, "Holds")  # what grows holds for now
+    grows = any(one.grows for one in recordings)  # it fits for now
+    spent = any(CheckFinding.MARGIN in one.findings for one in recordings)
+    badge = "Growing" if grows else "Uses the reserve" if spent else "Fits"
     return Document(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
         sections=(),
-        sentences=(_answer(check, needed, grows),),
+        sentences=(headline_of(check), *describe_other_programs(check)),
+        remarks=describe_cause(found.recording, check),
         lead=(
             NamedFigure("region", size(plan.region)),
             NamedFigure("out of memory", f"{refused} of {len(recordings)}"),
             NamedFigure("highest peak", size(max(one.run.peak for one in recordings))),
         ),
-        trust=(
-            NamedFigure("recordings", count(len(recordings)), "each replayed in this region"),
-            NamedFigure("used for the plan", count(sum(one.is_seen for one in needed)), "of these"),
-            NamedFigure("planned peak", planned, "which the region is sized for"),
-            NamedFigure("margin", margin, "of the region, for other runs"),
-            pointer_figure([one.run.trace for one in recordings]),
-        ),
-        badge=badge if check.holds else "Does not hold",
-        tone=tone if check.holds else FAILED,
+        badge=badge if check.holds else "Ran out" if refused else "Does not fit",
+        tone=FAILED if not check.holds else UNSURE if grows or spent else HOLDS,
     )
-
-
-def _answer(check: Check, needed: Sequence[RegionNeed], grows: str) -> str:
-    runs, where = len(check.recordings), f"in the plan's {size(check.plan.region)}"
-    if check.holds:
-        opening = "The recording passes" if runs == 1 else f"All {runs} recordings pass"
-        return f"{opening} {where}.{grows}"
-    refused = [one for one in zip(check.recordings, needed, strict=True) if one[0].run.refusal]
-    if not refused:
-        failed = next(one for one in check.recordings if one.findings)
-        return f"{failed.run.name} fails: {failed.verdict}."
-    first, need = refused[0]
-    assert first.run.refusal is not None, "it is among those that were refused"
-    more = "" if need.region is None else f"; it needs {size(need.region)}"
-    many = f"{len(refused)} of {runs} recordings run out of memory {where}: {first.run.name} "
-    one = f"{first.run.name} runs out of memory {where}, "
-    grows = f" {first.grows}".rstrip()
-    opening = one if runs == 1 else many
-    return f"{opening}first at event {count(first.run.refusal.event)}{more}.{grows}"
 
 
 def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Section | None:

@@ -36,8 +36,9 @@ class Document:
 
     @property
     def links(self) -> list[tuple[str, str]]:
-        """The anchor and name of each section that is linked, in order."""
-        return [(one.place, one.link) for one in self.sections if one.link]
+        """The anchor and name of each section that is open, in order."""
+        links = (one for one in self.sections if isinstance(one, HeapMap) or not one.is_folded)
+        return [(one.place, one.link) for one in links if one.link]
 
 
 def reproduce_section(command: str, *remarks: str) -> Section:

@@ -28,7 +28,6 @@ from heapfit.results.parts import (
     Cell,
     Column,
     Line,
-    NamedFigure,
     Part,
     Piece,
     Section,
@@ -37,7 +36,6 @@ from heapfit.results.parts import (
 from heapfit.results.sections.page import (
     in_order,
     name_source,
-    pointer_figure,
     recording_kind,
     request_source,
 )
@@ -102,9 +100,10 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
 def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> Document:
     """The page, without the code; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
-    info, answer, heap_size = fit.trace.info, fit.answer, fit.answer.size
+    info, heap_size = fit.trace.info, fit.answer.size
     tone, badge = _judge(fit)
-    suggestions = f"For more confidence: {'; '.join(fit.suggestions)}." if fit.suggestions else ""
+    is_sized = not fit.leak or bool(fit.lasts)
+    below = [f"Below, the page shows {fit.shown.name}."] if len(fit.runs) > 1 else []
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
@@ -112,7 +111,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         kind_section(fit.kinds.shown, fit.kinds.each, fit.kinds.names),
         longer_section(fit.longer, heap_size.region),
         plan_file_section(fit.plan_file, case.winner.replay_region),
-        Section("choices", "What you could choose", _choices(fit), "Choices"),
+        Section("choices", "What you could choose", _choices(fit)) if is_sized else None,
         None if fit.today is None else incumbent_section(fit.today, is_kept=fit.answer.is_kept),
         _runs_section(fit),
     ]
@@ -122,21 +121,13 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         title=info.program or fit.name,
         kind=recording_kind(info),
         source=name_source(request_source(info, fit.source)),
-        sentences=(*fit.kinds.growth, *fit.answer.sentences(is_growing=bool(fit.kinds.growth))),
-        lead=(
-            NamedFigure("set to", size(heap_size.region)),
-            NamedFigure("heap", answer.heap.title)
-            if answer.is_kept
-            else NamedFigure("plan", fit.winner.name),
-            NamedFigure("of the peak", ratio(heap_size.region / max(heap_size.u_max, 1))),
-        ),
-        remarks=[*filter(None, (*fit.saving, fit.next_build, suggestions))],
-        define=_define(fit),
+        sentences=(fit.headline, *([fit.sized] if fit.leak and is_sized else [])),
+        remarks=[*(fit.basis[1:] if is_sized else fit.kinds.growth[1:]), fit.replayed, *below],
+        define=_define(fit) if is_sized else "",
         badge=badge,
         tone=tone,
-        bytes_go=_divide_bytes(fit),
-        downloads=None if fit.paths.code is None else (_PLAN_TEXT, ""),
-        trust=_list_trust(fit, case.winner.alignment),
+        bytes_go=_divide_bytes(fit) if is_sized else (),
+        downloads=None if fit.paths.code is None or not is_sized else (_PLAN_TEXT, ""),
         warnings=_list_warnings(fit),
         sections=in_order(sections, info.notes, _list_commands(fit)),
     )
@@ -144,46 +135,39 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
 
 def _choices(fit: Fit) -> list[Part]:
     """The heaps that one could set instead, with what each costs."""
-    rows = [(row, row.region) for row in fit.references if row.region]
     set_to, is_kept = fit.answer.size.region, fit.answer.is_kept
 
     def is_set(row: ReferenceRow) -> bool:
         return row.region == set_to and (row.standing is ReferenceKind.FITTED) == (not is_kept)
 
-    def tell_region(row: ReferenceRow, region: int) -> Cell:
-        return Cell(size(region), () if is_set(row) else (change(region - set_to),))
-
-    columns: list[Column[tuple[ReferenceRow, int]]] = [
+    rows = [row for row in fit.references if row.region]
+    columns: list[Column[ReferenceRow]] = [
         Column(
             page="heap",
-            shown=lambda one: Cell(one[0].title, mark="this answer" if is_set(one[0]) else ""),
+            shown=lambda row: Cell(
+                row.title, mark="this answer" if is_set(row) else "", tone="holds"
+            ),
         ),
-        Column(page="bytes", shown=lambda one: tell_region(*one)),
-        Column(
-            page="reserve",
-            shown=lambda one: f"{one[0].size.margin:g} %" if one[0].size else "",
-        ),
-        Column(page="a call", shown=lambda one: count(one[0].mean)),
-        Column(page="longest call", shown=lambda one: count(one[0].longest)),
-        Column(page="flash", shown=lambda one: count(one[0].flash)),
+        Column(page="bytes", shown=lambda row: row.region, told=size),
+        Column(page="beside the answer", shown=lambda row: change((row.region or 0) - set_to)),
+        Column(page="with the reserve, of the peak", shown=lambda row: row.over_peak, told=ratio),
+        Column(page="instructions a call", shown=lambda row: count(row.mean)),
+        Column(page="longest call", shown=lambda row: count(row.longest)),
+        Column(page="flash", shown=lambda row: count(row.flash)),
     ]
     words = (
-        "Each heap for these recordings, with its reserve. Calls in instructions of "
-        "a Cortex-M4, estimated; flash in bytes of code of init, malloc and free: the README of "
-        "the code has what further functions add."
+        "Each heap for these recordings, with its reserve. Instructions of a Cortex-M4, estimated; "
+        "flash in bytes of code of init, malloc and free: the README of the code has what further "
+        "functions add."
     )
-    return [Line(words), Table(columns, rows, look="offers")]
+    return [Table(columns, rows, caption=words)]
 
 
 def _runs_section(fit: Fit) -> Section | None:
     """The recordings, where there are several."""
     if len(fit.runs) == 1:
         return None
-    is_largest = fit.largest.name == fit.shown.name
-    words = (
-        f"One heap for all. {fit.largest.name} needs the largest region; below, the page shows "
-        f"{'it' if is_largest else fit.shown.name}."
-    )
+    words = f"One heap for all. {fit.largest.name} needs the largest region."
     whose = fit.answer.heap.title if fit.answer.is_kept else "the chosen plan"
     caption = f"Region of {whose} on each recording, over that recording's peak."
     return Section(
@@ -204,6 +188,8 @@ def _judge(fit: Fit) -> tuple[str, str]:
     held = fit.holdout
     if held.seen_refused:
         return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
+    if fit.leak:
+        return FAILED, "Leak"
     if fit.kinds.growth:
         return UNSURE, "Growing"
     if not fit.answer.is_enough:
@@ -225,27 +211,9 @@ def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
 
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
-    """The limits of the answer, and the excerpt that the figures of a long recording are of."""
-    warnings = tuple(one for one in fit.warnings if one not in fit.trace.info.notes)
-    return warnings if fit.excerpt is None else (fit.excerpt.sentence(), *warnings)
-
-
-def _list_trust(fit: Fit, alignment: int) -> tuple[NamedFigure, ...]:
-    held, needed = fit.holdout, fit.answer.size  # of all recordings
-    saved = size(needed.region - needed.peak)
-    return (
-        NamedFigure(
-            "out of memory",
-            count(held.seen_refused),
-            f"of {count(held.seen)} replayed in this heap",
-        ),
-        NamedFigure("reserve", f"{fit.answer.size.margin:g} %", "for other runs and changes"),
-        NamedFigure(
-            "peak of live bytes", size(needed.u_max), f"a better heap saves at most {saved}"
-        ),
-        pointer_figure([fit.trace.info]),
-        NamedFigure("alignment", size(alignment), "of every block"),
-    )
+    """What was found that matters, the limits of the answer among it."""
+    noted = {note.rstrip(".").lower() for note in fit.trace.info.notes}
+    return tuple(one for one in fit.findings if one.rstrip(".").lower() not in noted)
 
 
 def _risk_section(fit: Fit) -> Section | None:

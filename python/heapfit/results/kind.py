@@ -54,14 +54,16 @@ def growth_parts(kind: RecordingKind) -> list[Part]:
     if not kind.growth:
         return []
     told = describe_growth(kind, {}) if kind.is_growing else ""
-    return [*paragraph(told), Line(""), _growth_table(kind, {})]
+    return [*paragraph(told), Line(""), growth_table(kind, {})]
 
 
-def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[BlockGroup]:
+def growth_table(
+    kind: RecordingKind, names: Mapping[int, str], indent: int = 0
+) -> Table[BlockGroup]:
     """The parts that grew; a page names call sites, as far as `names` has them."""
     scale = 1000 / kind.windows.events
     columns: list[Column[BlockGroup]] = [
-        Column(heading="grew", page="", shown=_describe_part),
+        Column(heading="grew", page="", shown=lambda part: _name_part(part, names)),
         Column(page="part", shown=lambda part: _name_part(part, names)),
         Column(
             heading="B per 1,000 events", shown=lambda part: scale * part.trend.slope, told=rate
@@ -70,7 +72,7 @@ def _growth_table(kind: RecordingKind, names: Mapping[int, str]) -> Table[BlockG
         Column(heading="blocks", shown=lambda part: part.blocks),
     ]
     caption = "What grew while it was recorded. Held: born after the start-up and live at the end."
-    return Table(columns, kind.growth[:_SHOWN], caption=caption)
+    return Table(columns, kind.growth[:_SHOWN], caption=caption, indent=indent)
 
 
 def _describe_part(part: BlockGroup) -> str:
@@ -95,7 +97,7 @@ def kind_section(
         counts = Counter(one.kind for one in others)
         reason += f" Of all: {', '.join(f'{n} {name}' for name, n in counts.most_common())}."
     parts: list[Part] = [Line(reason), _draw_kind(kind)]
-    parts += [_growth_table(kind, names)] if kind.growth else []
+    parts += [growth_table(kind, names)] if kind.growth else []
     return Section("kind", f"Kind of recording: {kind.kind}", parts, "Kind")
 
 

@@ -176,10 +176,6 @@ def _opening(case: ReportCase, matrix: Matrix) -> Document:
             NamedFigure("largest peak", size(case.comparison.u_max)),
         ),
         remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
-        trust=(
-            NamedFigure("traces", count(len(columns)), "each compared on its own"),
-            *opening.trust[1:],
-        ),
     )
 
 

@@ -117,7 +117,7 @@ class Table(Generic[Row]):
     keys: int = 1  # of its columns, the first, say which row it is
     is_whole: bool = False  # headings and texts are not broken where it is too wide
     caption: str = ""  # on a page
-    look: str = "cards numbers"  # on a page: its classes; "offers": boxes, one a row
+    look: str = "cards numbers"  # on a page: its classes; "sortable": with a filter, too
     lead: Row | None = None  # the row that a page shows in colour
 
     @property

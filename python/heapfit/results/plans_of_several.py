@@ -18,7 +18,7 @@ from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_share
 from heapfit.results.case import case_page, lead_figures, opening_of
 from heapfit.results.document import Document
-from heapfit.results.number_text import count, known_size, percent, ratio, size, term
+from heapfit.results.number_text import known_size, percent, ratio, size, term
 from heapfit.results.parts import (
     Cell,
     Column,
@@ -182,11 +182,6 @@ def several_plans_page(
         sentences=(answer,),
         lead=[*lead_figures(chosen), NamedFigure("over the largest peak", ratio(over))],
         remarks=(f"Below, the page shows {names[shown]}, which needs the largest region.",),
-        trust=(
-            NamedFigure("recordings", count(len(peaks)), "one plan for all of them"),
-            NamedFigure("folds", count(count_folds(len(peaks))), "of the holdout check"),
-            *opening.trust[1:],
-        ),
     )
     heap, unseen = chosen.heap_size, chosen.unseen if chosen.trained_on_this_trace else ()
     risk = risk_section(

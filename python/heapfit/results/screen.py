@@ -1,83 +1,137 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first screen of `fit`: the size to set, the saving, reference heaps, holdout check.
+"""The first screen of `fit`, the answer first.
 
-    title                what was recorded, and its kind
-    growth               where a recording grows: how fast, held by what, when the heap is full
-    answer               bytes to set, the saving, the peak: in words that need no glossary
-    table                the answer and heaps that its reader knows
-    will it hold         the recordings in just this region, and runs that last longer
-    warnings, paths
+    headline             the bytes to set and what that saves; or what leaks, and then no size
+    basis                what the bytes are made of, and the price in instructions
+    table                the answer beside heaps that its reader knows: four rows at most
+    replayed             the recordings and changed programs in just this heap, and longer runs
+    findings             what was found that matters, two lines each
+    next step            the page, the code, the plan
 
-At most 24 lines of 80 columns. `--all` shows the rest.
+At most 22 lines of 80 columns; `--all` shows the rest.
 """
 
 from __future__ import annotations
 
-from heapfit.design.effort import MEANING
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_count
-from heapfit.results.kind import describe_kinds, kind_fields
+from heapfit.results.kind import describe_kinds, growth_table, kind_fields
 from heapfit.results.longer import longer_parts
-from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, paragraph, which_hold
-from heapfit.results.text import wrap_text
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Group,
+    Line,
+    Part,
+    Table,
+    hide_unless,
+    paragraph,
+    which_hold,
+)
+from heapfit.results.text import WIDTH, lines_of, wrap_text
 
 _RECORDED = "recorded on"
-_MOST_WARNINGS = 2
+_MOST_LINES = 22
+_MOST_OF_FINDING = 2  # lines
+_MOST_ROWS = 4
 _INDENT = "  "
-
-
-_REFERENCES: tuple[Column[ReferenceRow], ...] = (
-    Column(
-        "title", "heap", shown=lambda row: row.title + "".join(f" {one}" for one in _marks(row))
-    ),
-    Column("standing"),
-    Column("region", "bytes"),
-    Column("r_safe", value=lambda row: row.size and row.size.r_safe),
-    Column("margin_percent", value=lambda row: row.size and row.size.margin),
-    Column("over_peak", "of peak"),
-    Column("mean", "a call ~", shown=lambda row: _round_figure(row.mean)),
-    Column("longest", "longest ~", shown=lambda row: _round_figure(row.longest)),
-    Column("flash", "flash"),
-    Column("flash_adds", value=lambda row: dict(row.flash_adds)),
-    Column("has_checks"),
-)
+# Shown where there are more rows than the table takes.
+_FIRST = (ReferenceKind.TODAY, ReferenceKind.FITTED, ReferenceKind.RULE, ReferenceKind.OTHER)
 
 
 def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
-    """The parts of the screen; with `is_whole` it does not refer to `--all`."""
-    effort, growth = fit.options.effort, fit.kinds.growth
-    answer = [
-        *growth,
-        *fit.answer.sentences(is_growing=bool(growth), is_brief=True, lasts=fit.lasts),
-        *fit.saving,
-        *fit.answer.describe_parts(),
-    ]
-    build = fit.this_build
+    """The parts of the screen; with `is_whole` all that it leaves out, after the answer."""
+    build, effort, longer = fit.this_build, fit.options.effort, fit.longer
     told = build and {"name": build.name, "region": build.region, "broken": build.broken}
+    is_sized = is_whole or not fit.leak or bool(fit.lasts)
+    replayed = [fit.replayed] if is_sized and not fit.answer.known.load.is_start else []
+    opening: list[Part] = [
+        *paragraph(fit.headline),
+        *map(_indent, [*([fit.sized] if fit.leak and is_sized else [])]),
+        *map(_indent, fit.basis if is_sized else fit.kinds.growth[1:]),
+        Line(""),
+        *([] if is_sized else [growth_table(fit.kinds.shown, fit.kinds.names, len(_INDENT))]),
+        *hide_unless(is_sized, [_reference_table(fit, is_whole)]),
+    ]
+    closing = [Line(""), *map(_indent, replayed)]
+    paths = _paths(fit, is_whole)
+    room = _MOST_LINES - sum(_count_lines(part) for part in (*opening, *closing, *paths))
+    whole: list[Part] = [
+        *map(_indent, [_title(fit), describe_kinds(fit.kinds.each), _legend(fit)]),
+        Group("longer_runs", longer_parts(longer, len(_INDENT))),
+    ]
     changes = [] if fit.changes is None else [Fields({"changes": fit.changes.to_rows()})]
     return [
-        Line(_title(fit)),
-        *paragraph(describe_kinds(fit.kinds.each)),
+        *opening,
+        *closing,
+        *map(Line, _list_findings(fit, 10**6 if is_whole else room)),
+        *hide_unless(is_whole, whole),
         Fields({"kinds": [kind_fields(kind) for kind in fit.kinds.each]}),
-        *_queue_parts(fit),
-        *paragraph(" ".join(answer), _INDENT),
-        Line(""),
-        Table(_REFERENCES, fit.references, "beside", indent=len(_INDENT)),
-        *paragraph(_legend(fit, is_whole), _INDENT),
+        *_queue_fields(fit),
         Fields({"held": fit.holdout}),
-        *_hold_parts(fit),
         *changes,
-        Fields({"this_build": told}),
-        *paragraph(fit.next_build, _INDENT),
-        Fields({"looked_at": fit.excerpt}),
-        *paragraph(fit.excerpt.sentence() if fit.excerpt else "", _INDENT),
-        Fields({"effort": effort}),
-        *paragraph(MEANING.get(effort), _INDENT),
-        Line(""),
-        *map(Line, _list_warnings(fit, is_whole)),
-        *_paths(fit),
+        Fields({"this_build": told, "looked_at": fit.excerpt, "effort": effort}),
+        *paths,
     ]
+
+
+def _indent(text: str) -> Line:
+    return Line(f"{_INDENT}{text}")
+
+
+def _count_lines(part: Part) -> int:
+    if isinstance(part, Line):
+        return len(lines_of(part))
+    return len(part.cells) + 1 if isinstance(part, Table) and part.visible else 0
+
+
+def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
+    """The heaps in the order of their bytes; without `is_whole` four, and no marks."""
+    rows = [row for row in fit.references if row.standing is not ReferenceKind.COUNTED]
+    rows.sort(key=lambda row: row.standing not in _FIRST)
+    shown = sorted(rows[:_MOST_ROWS], key=lambda row: row.region or 0)
+    fitted = fit.fitted.region
+
+    def describe_saving(row: ReferenceRow) -> str | None:
+        """What the fitted heap saves over a row."""
+        is_known = row.region and fitted and row.standing is not ReferenceKind.FITTED
+        return f"{100 * (1 - (fitted or 0) / (row.region or 1)):.1f} %" if is_known else None
+
+    def name(row: ReferenceRow) -> str:
+        return " ".join([row.title, *(_marks(row) if is_whole else [])])
+
+    columns: list[Column[ReferenceRow]] = [
+        Column("title", "heap", shown=name),
+        Column("standing"),
+        Column("region", "bytes"),
+        Column(heading="saves", shown=describe_saving),
+        Column("r_safe", value=lambda row: row.size and row.size.r_safe),
+        Column("margin_percent", value=lambda row: row.size and row.size.margin),
+        Column("over_peak"),
+        Column("mean", "instr./call", shown=lambda row: _round_figure(row.mean)),
+        Column("longest", "longest", shown=lambda row: _round_figure(row.longest)),
+        Column("flash", "flash"),
+        Column("flash_adds", value=lambda row: dict(row.flash_adds)),
+        Column("has_checks"),
+    ]
+    rows_shown = fit.references if is_whole else shown
+    return Table(columns, fit.references, "beside", indent=len(_INDENT), shown=rows_shown)
+
+
+def _list_findings(fit: Fit, room: int) -> list[str]:
+    """The findings that have room, two lines each; then how many have none."""
+    lines: list[str] = []
+    findings = [*_describe_queue(fit), *fit.findings]
+    for number, text in enumerate(findings):
+        wrapped = wrap_text(text, _INDENT)
+        if room < 10**6 and len(wrapped) > _MOST_OF_FINDING:
+            wrapped = [wrapped[0], f"{wrapped[1][: WIDTH - 4].rstrip()} ..."]
+        is_last = number == len(findings) - 1
+        if len(lines) + len(wrapped) + (not is_last) > room:
+            return [*lines, f"{_INDENT}{len(findings) - number} more to know: --all"]
+        lines += wrapped
+    return lines
 
 
 def _title(fit: Fit) -> str:
@@ -98,20 +152,24 @@ def _describe_largest(fit: Fit) -> str:
     return f"{largest.name} needs {needs}"
 
 
-def _queue_parts(fit: Fit) -> list[Part]:
-    """The queue model where it was assumed: how long packets stay decides the heap."""
-    info, given = fit.trace.info, fit.options.importing.queue
-    if info.kind != "packets":
-        return []
-    is_assumed = given is None and fit.trace.path != fit.source
-    assumed = (
-        "Assumed: 1,000 packets wait, then all leave. A capture does not show how long "
-        "packets stay. Give --queue fifo:PACKETS_PER_S or link:BITS_PER_S."
+def _is_queue_assumed(fit: Fit) -> bool:
+    """True if how long packets stay, which decides the heap, was assumed."""
+    given = fit.options.importing.queue
+    return fit.trace.info.kind == "packets" and given is None and fit.trace.path != fit.source
+
+
+def _queue_fields(fit: Fit) -> list[Part]:
+    info = fit.trace.info
+    told = {"model": info.queue, "is_assumed": _is_queue_assumed(fit)}
+    return [Fields({"queue": told})] if info.kind == "packets" else []
+
+
+def _describe_queue(fit: Fit) -> list[str]:
+    text = (
+        "Assumed: 1,000 packets wait, then all leave; a capture does not show it. "
+        "Give --queue fifo:PACKETS_PER_S or link:BITS_PER_S."
     )
-    return [
-        Fields({"queue": {"model": info.queue, "is_assumed": is_assumed}}),
-        *paragraph(assumed if is_assumed else "", _INDENT),
-    ]
+    return [text] if _is_queue_assumed(fit) else []
 
 
 def _marks(row: ReferenceRow) -> list[str]:
@@ -126,62 +184,36 @@ def _round_figure(value: float | None) -> int | None:
     return None if value is None else round(value)
 
 
-def _legend(fit: Fit, is_whole: bool) -> str:
+def _legend(fit: Fit) -> str:
     marks = {mark for row in fit.references for mark in _marks(row)}
     meanings = which_hold(
-        (not is_whole, f"{len(fit.comparison.rows) - 1} more: --all"),
         ("*" in marks, "* simulated"),
         ("+" in marks, "+ measured on the excerpt"),
-        (True, "~ estimated Cortex-M4 instr."),
         ("#" in marks, "# frees not checked"),
-        (is_whole, _describe_adds(fit)),
+        (True, f"Instructions: of a Cortex-M4, estimated. {_describe_adds(fit)}"),
     )
     return "  ".join(meanings)
 
 
 def _describe_adds(fit: Fit) -> str:
     """What flash is of, and what further functions of the fitted heap add to it."""
-    fitted = [row.flash_adds for row in fit.references if row.standing is ReferenceKind.FITTED]
-    adds = [f"{name} {size:,}" for one in fitted[:1] for name, size in one.items()]
-    told = "flash of init, malloc, free"
-    return f"{told}; the fitted heap's further functions: {', '.join(adds)}" if adds else told
+    adds = [f"{name} {size:,}" for name, size in fit.fitted.flash_adds.items()]
+    told = "Flash: of init, malloc and free"
+    return (
+        f"{told}; the fitted heap's further functions: {', '.join(adds)}." if adds else f"{told}."
+    )
 
 
-def _hold_parts(fit: Fit) -> list[Part]:
-    """The section on whether the heap holds: on the recordings, and in longer runs."""
-    held, longer = fit.holdout, fit.longer
-    seen = "this run" if held.seen == 1 else f"these {held.seen} runs"
-    if fit.excerpt is not None and fit.excerpt.is_kept:
-        seen = "an excerpt of this run" if held.seen == 1 else "these runs (excerpts of long ones)"
-    served = "all served" if held.seen_refused == 0 else f"{held.seen_refused} out of memory"
-    replayed = f"Will it hold?  Replay of {seen}: {served}."
-    return [
-        *paragraph(f"{replayed} {longer.heading()}", _INDENT),
-        Group("longer_runs", longer_parts(longer, len(_INDENT))),
-    ]
-
-
-def _list_warnings(fit: Fit, is_whole: bool) -> list[str]:
-    most, of_one = (None, None) if is_whole else (_MOST_WARNINGS, 2)
-    lines = [
-        line
-        for warning in fit.warnings[:most]
-        for line in wrap_text(f"! {warning[:1].upper()}{warning[1:]}", _INDENT)[:of_one]
-    ]
-    rest = 0 if is_whole else len(fit.warnings) - _MOST_WARNINGS
-    return [*lines, *which_hold((rest > 0, f"{_INDENT}! {rest} more: --all"))]
-
-
-def _paths(fit: Fit) -> list[Part]:
+def _paths(fit: Fit, is_whole: bool) -> list[Part]:
+    """What to open next: on one line if it is not too wide."""
     paths = fit.paths
-    unwritten = f"{_INDENT}No code was written: --code writes the fitted heap's."
-    named = (("code", paths.code), ("plan", paths.plan), ("report", paths.report))
+    named = (("Open", paths.report), ("code", paths.code), ("plan", paths.plan))
+    known = [f"{name} {path}" for name, path in named if path is not None]
+    known = known if is_whole or len(known) < len(named) else known[:-1]  # the code's folder has it
+    rest = which_hold((not is_whole, "more: --all"), (paths.code is None, "--code"))
+    line = "     ".join([*known, ", ".join(rest)]).rstrip()
+    lines = [line] if len(line) + len(_INDENT) <= WIDTH else [*known, ", ".join(rest)]
     return [
         Fields({"paths": paths}),
-        *map(Line, which_hold((paths.code is None, unwritten))),
-        *(
-            Line(f"{_INDENT}{name:7}{path}", is_copied=True)
-            for name, path in named
-            if path is not None
-        ),
+        *(Line(f"{_INDENT}{one}", is_copied=True) for one in lines),
     ]

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, pool_sizes
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import LARGEST_REGION, Plan, Pool
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import ListedSizes
 from heapfit.simulation.traffic import Traffic

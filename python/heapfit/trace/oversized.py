@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import LARGEST_REGION
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 from heapfit.trace.table_file import Columns

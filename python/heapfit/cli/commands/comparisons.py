@@ -8,7 +8,8 @@ from typing import Annotated
 from heapfit import _engine
 from heapfit.cli.arguments import SHARED, make_output_option
 from heapfit.cli.parser import Option
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS, list_offered_allocators
+from heapfit.comparison.incumbents.heaps import list_offered_allocators
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 
 _PLUGIN_GROUP = "Plug-ins"
 _NAMES = ", ".join(info.name for info in list_offered_allocators())

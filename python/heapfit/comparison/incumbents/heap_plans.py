@@ -11,9 +11,8 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.needs import grow_headers
 from heapfit.errors import HeapfitError
-from heapfit.plan.plan import LARGEST_REGION
 from heapfit.plan.plan_file import BY_HAND, PlanFile, file_name
-from heapfit.plan.quantities import parse_size
+from heapfit.plan.quantities import LARGEST_REGION, parse_size
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 

@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping
 from difflib import get_close_matches
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import RemovedError, did_you_mean
 from heapfit.plan.allocators import (
     find_allocators,
@@ -23,9 +21,6 @@ TLSF: Final = "tlsf"
 # Our heaps that learn nothing from recordings, the quickest first.
 RUNGS: Final = ("address_first_fit", "good_fit", "tailored")
 
-SYSTEM_HEAPS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    Path(__file__).with_name("systems.toml").read_text(encoding="utf-8")
-)
 # The heap of a system by the system's name, which stands in the source of a recording.
 _HEAP_OF_SYSTEM: Final = {
     facts["system"]: name for name, facts in SYSTEM_HEAPS.items() if "system" in facts

@@ -11,8 +11,8 @@ from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import BestClasses
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, takes_shared
-from heapfit.plan.plan import LARGEST_REGION, Plan
-from heapfit.plan.quantities import format_share
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION, format_share
 from heapfit.trace.loaded import LoadedTrace
 
 

@@ -22,7 +22,8 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import search
 from heapfit.design.search.moves import BudgetSizes, Moves
 from heapfit.design.search.pooled_design import PooledDesign, SharedHeap, design_from_plan
-from heapfit.plan.plan import LARGEST_REGION, Plan
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 

@@ -140,6 +140,7 @@
             this.canvas = byId(`canvas-${heap}`);
             this.pictures = new Map();
             this.cursor = null; // in CSS pixels of the canvas
+            this.kept = null; // the block that was clicked
             this.drag = null; // where a rectangle to zoom into was begun
             this.box = null; // of the blocks, in CSS pixels; asked for once a drawing, as asking is slow
             this.listen();
@@ -389,15 +390,11 @@
                     this.cursor.y - this.drag.y);
                 return;
             }
-            const block = this.blockUnder();
-            if (block !== null) {
-                const place = this.places[block];
-                const x = this.x(across(starts[block]));
-                const y = this.y(place + this.sizeOf(block));
-                pen.strokeStyle = this.colour("--ink");
-                pen.lineWidth = 2;
-                pen.strokeRect(x, y, this.x(across(ends[block])) - x, this.y(place) - y);
-            }
+            pen.strokeStyle = this.colour("--ink");
+            pen.lineWidth = 1;
+            this.alike().forEach((block) => this.frame(block));
+            pen.lineWidth = 2;
+            [this.blockUnder(), this.kept].forEach((block) => block !== null && this.frame(block));
             if (this.cursor && document.activeElement === this.canvas) {
                 pen.fillStyle = this.colour("--ink");
                 pen.fillRect(this.cursor.x - 6, this.cursor.y - 0.5, 12, 1);
@@ -429,6 +426,40 @@
             pen.strokeRect(left, top, width, height);
         }
 
+        frame(block) {
+            const [x, place] = [this.x(across(starts[block])), this.places[block]];
+            const y = this.y(place + this.sizeOf(block));
+            this.pen.strokeRect(x, y, this.x(across(ends[block])) - x, this.y(place) - y);
+        }
+
+        // The blocks of the call site of the one that was clicked; of its size without sites.
+        alike() {
+            const kind = told.sites ? "sites" : "sizes";
+            return this.kept === null ? [] : [...this.places.keys()].filter((i) =>
+                columns[kind][i] === columns[kind][this.kept]);
+        }
+
+        // Keeps a block's text, marks what is of its call site, and its row of who holds the peak.
+        keep() {
+            this.kept = this.blockUnder();
+            this.link = null;
+            const [label, holder] = this.kept === null ? [] : told.sites
+                ? [told.sites.labels[columns.sites[this.kept]], "call site"]
+                : [bytes(this.sizeOf(this.kept)), "size"];
+            for (const row of document.querySelectorAll("#peak tbody tr")) {
+                const name = row.cells[0].textContent.replaceAll("\u00a0", " ").trim();
+                row.classList.toggle("found", name === label);
+                if (name === label) {
+                    row.id = "found-holder";
+                    this.link = Object.assign(document.createElement("a"), {
+                        href: "#found-holder", textContent: ` Who holds the peak: this ${holder}.`});
+                } else if (row.id) {
+                    row.removeAttribute("id");
+                }
+            }
+            this.drawPointer();
+        }
+
         sizeOf(i) {
             return sizes[columns.sizes[i]];
         }
@@ -451,6 +482,13 @@
 
         tell() {
             const readout = byId(`readout-${this.heap}`);
+            if (!this.cursor && this.kept !== null) {
+                readout.textContent = this.blockText(this.kept);
+                if (this.link) {
+                    readout.append(this.link);
+                }
+                return;
+            }
             if (!this.cursor) {
                 readout.textContent = "Point at a block, or move over the map with the arrow keys.";
                 return;
@@ -508,6 +546,8 @@
                 const [a, b] = [this.at(start), this.at(end)];
                 look(Math.min(a.across, b.across), Math.max(a.across, b.across),
                     Math.min(a.up, b.up), Math.max(a.up, b.up));
+            } else {
+                this.keep();
             }
         }
 

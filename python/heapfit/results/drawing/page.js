@@ -39,6 +39,44 @@ function unfold() {
     place?.scrollIntoView();
 }
 
+// Sorts the rows of a table by one of its columns: numbers by value, the largest first.
+function sort(table, column) {
+    const head = table.tHead.rows[0].cells[column];
+    const order = head.getAttribute("aria-sort") === "descending" ? "ascending" : "descending";
+    for (const cell of table.tHead.rows[0].cells) {
+        cell.removeAttribute("aria-sort");
+    }
+    head.setAttribute("aria-sort", order);
+    const text = (row) => row.cells[column].textContent.replaceAll(",", "").replace("−", "-").trim();
+    const compare = (a, b) => parseFloat(text(b)) - parseFloat(text(a))
+        || text(a).localeCompare(text(b));
+    const rows = [...table.tBodies[0].rows].sort(compare);
+    table.tBodies[0].append(...(order === "descending" ? rows : rows.reverse()));
+}
+
+// Gives a table buttons that sort it and a field that leaves the rows which have a text.
+function makeSortable(table) {
+    [...table.tHead.rows[0].cells].forEach((cell, column) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.append(...cell.childNodes);
+        cell.append(button);
+        button.addEventListener("click", () => sort(table, column));
+    });
+    const label = document.createElement("label");
+    const field = document.createElement("input");
+    field.type = "search";
+    field.addEventListener("input", () => {
+        for (const row of table.tBodies[0].rows) {
+            row.hidden = !row.textContent.toLowerCase().includes(field.value.toLowerCase());
+        }
+    });
+    label.className = "filter";
+    label.append("rows with ", field);
+    table.parentElement.before(label);
+}
+
+document.querySelectorAll("table.sortable").forEach(makeSortable);
 draw();
 addEventListener("load", () => requestIdleCallback(drawRest));
 let drawnWidth = innerWidth;
@@ -48,11 +86,16 @@ addEventListener("resize", () => {
         draw();
     }
 });
+// Paper has all parts: what is folded is opened until it is printed.
+let opened = [];
 addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("section.folded > details:not([open])")];
+    opened.forEach((fold) => (fold.open = true));
     document.documentElement.classList.add("paper");
     draw(PAPER_WIDTH);
 });
 addEventListener("afterprint", () => {
+    opened.forEach((fold) => (fold.open = false));
     document.documentElement.classList.remove("paper");
     draw();
 });

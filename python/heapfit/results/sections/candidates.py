@@ -22,7 +22,7 @@ from heapfit.results.parts import (
     paragraph,
 )
 from heapfit.results.sections.candidate_charts import footprint_chart, fragmentation_chart
-from heapfit.results.sections.choice_charts import extra_memory_chart, trade_chart
+from heapfit.results.sections.choice_charts import trade_chart
 
 _OPEN = 5  # rows; the others are folded
 
@@ -48,7 +48,6 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     parts: list[Part] = [
         *paragraph(verdict),
         Line(words),
-        extra_memory_chart(rows),
         *([] if trade is None else [trade]),
         _rank(rows[:_OPEN], winner),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),

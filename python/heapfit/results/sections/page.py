@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from markupsafe import Markup
 
@@ -14,16 +15,16 @@ from heapfit.results.parts import (
     Glossary,
     HeapMap,
     Line,
-    NamedFigure,
     Section,
 )
 from heapfit.trace.stored import TraceInfo
 
-# The places of the sections, in the order in which a page is read.
-_ORDER = (
-    *("risk", "longer", "choices", "today", "runs", "traces"),
-    *("plans-regions", "recordings", "grew", "heap-map", "kind", "peak", "pools", "candidates"),
-    *("plans", "program", "notes", "plan", "reproduce", "glossary"),
+# The places of the sections, in the order in which a page is read: those that are open, then those
+# that are opened by a click.
+_OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "plans", "plans-regions", "traces")
+_FOLDED = (
+    *("kind", "risk", "longer", "runs", "today", "bytes", "pools", "candidates", "program"),
+    *("notes", "plan", "reproduce", "glossary"),
 )
 
 
@@ -44,12 +45,19 @@ def in_order(
     ]
     told = Bullets(notes) if notes else Line("Nothing was skipped, repaired or odd.")
     alike = (
-        Section("notes", "Notes from the import", [told], "", "box"),
-        Section("reproduce", "How to reproduce", reproduce, "Reproduce", is_folded=True),
-        Section("glossary", "What each figure means", [Glossary()], "Glossary", is_folded=True),
+        Section("notes", "Notes from the import", [told]),
+        Section("reproduce", "How to reproduce", reproduce),
+        Section("glossary", "What each figure means", [Glossary()]),
     )
     placed = {one.place: one for one in (*alike, *sections) if one is not None}
-    return [placed[place] for place in _ORDER if place in placed]
+    has_table = placed.keys() & {"choices", "plans", "traces"}
+    opened = [place for place in _OPEN if place in placed]
+    opened += ["candidates"] if "candidates" in placed and not has_table else []
+    folded = [placed[place] for place in _FOLDED if place in placed and place not in opened]
+    return [
+        *(placed[place] for place in opened),
+        *(replace(one, is_folded=True) if isinstance(one, Section) else one for one in folded),
+    ]
 
 
 def recording_kind(info: TraceInfo) -> str:
@@ -66,12 +74,3 @@ def request_source(info: TraceInfo, path: object) -> str:
 def name_source(source: str) -> Markup:
     """Where the requests come from, as a page names it below its title."""
     return marked("from <b>{}</b>", source)
-
-
-def pointer_figure(infos: Sequence[TraceInfo]) -> NamedFigure:
-    """A figure of the recorded pointers' width."""
-    if all(info.kind == "packets" for info in infos):
-        return NamedFigure("recorded on", "the wire", "packets have no pointers")
-    widths = sorted({info.pointer_bits for info in infos if info.pointer_bits})
-    text = ", ".join(f"{width} bit" for width in widths) or "not stated"
-    return NamedFigure("recorded on", text, "sizes hold for such pointers")

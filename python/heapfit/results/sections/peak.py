@@ -11,7 +11,7 @@ from heapfit.comparison.heap_map import PeakUse
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
 from heapfit.results.number_text import count, percent, size
 from heapfit.results.packed_map import site_label
-from heapfit.results.parts import Column, Fold, Heading, Line, Part, Piece, Section, Strip, Table
+from heapfit.results.parts import Column, Line, Part, Piece, Section, Strip, Table
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 
@@ -40,35 +40,34 @@ Holder: TypeAlias = tuple[Piece, int]  # of the live bytes, and how many blocks 
 _AT_PEAK = "Each heap in the region that it needs, at the peak of live bytes."
 
 
-def peak_section(
+def peak_sections(
     shown: LoadedTrace,
     heaps: Sequence[PeakUse],
     sites: Mapping[int, str],
     moment: tuple[str, str, int] | None = None,
-) -> Section:
-    """A moment of a recording, its title, a sentence and the event it follows; None: its peak."""
+) -> list[Section]:
+    """Who holds the live bytes of a moment, and what each heap makes of its bytes then.
+
+    The moment: its title, a sentence and the event it follows; None: the recording's peak.
+    """
     title, sentence, event = moment or ("The peak", _AT_PEAK, shown.profile.u_max_event)
     found = find_holders(shown, event, sites)
     live = sum(one.bytes for one, _ in found)
     heading = f"{title}: {size(live)} live at event {count(event)}"
-    parts: list[Part] = []
-    if heaps:
-        parts += [
-            Heading("Where the bytes of each heap are"),
-            peak_chart(
-                heaps,
-                f"{sentence} Holes and idle blocks of pools are free, but not in one piece; "
-                "headers and tables are the heap's own.",
-            ),
-            Fold("As a table", [Table(_HEAPS, heaps)]),
-        ]
-    parts += [
-        Heading("Live bytes by call site or size"),
+    parts: list[Part] = [
         Line(_describe_holders(shown, sites)),
         Strip([piece for piece, _ in found]),
-        Fold("As a table", [Table(_holder_columns(live), found)]),
+        Table(_holder_columns(live), found, look="cards numbers sortable"),
     ]
-    return Section("peak", heading, parts, title)
+    caption = (
+        f"{sentence} Holes and idle blocks of pools are free, but not in one piece; headers and "
+        "tables are the heap's own."
+    )
+    used: list[Part] = [peak_chart(heaps, caption), Table(_HEAPS, heaps)] if heaps else []
+    return [
+        Section("peak", heading, parts, title),
+        *([Section("bytes", "Where the bytes of each heap are", used)] if used else []),
+    ]
 
 
 def _holder_columns(live: int) -> list[Column[Holder]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from heapfit.comparison.incumbents.heaps import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.sizing.settings import Assumption, BufferChoice, Setting
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
