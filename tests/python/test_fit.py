@@ -177,8 +177,11 @@ def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_json_tells_every_fit(tmp_path):
-    table2(tmp_path / "four.heap", events=1000)
+def test_json_tells_every_fit_and_its_work_over_all_recordings(tmp_path):
+    for name, seed in (("four.heap", 1), ("five.heap", 2)):
+        table2(tmp_path / name, events=1000, seed=seed)
+    several = fit_json("four.heap", "five.heap", folder=tmp_path)["work"]
+    assert several["over_trace"] == pytest.approx(several["events"] / 2000, abs=0.1)
     (told,) = heapfit_json("fit", "four.heap", folder=tmp_path)["fits"]
     assert told["rows"][0]["plan"]["allocator"]
     assert told["paths"]["plan"] == "out/four/plan.toml"

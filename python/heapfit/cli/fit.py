@@ -112,7 +112,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         Line(""),
         # Why this plan was chosen, what the figures mean, and what was skipped.
         *paragraph(outcome.verdict),
-        *explain_ranking(outcome.comparison, outcome.work),
+        *explain_ranking(outcome.comparison, outcome.work, outcome.plan_file.trained_on.events),
         *map(Line, which_hold((outcome.suggestions, firmer))),
         *(Line(f"trace  {path}", is_copied=True) for path in outcome.paths.traces),
     ]

@@ -107,12 +107,15 @@ def _has_one_alignment(comparison: Comparison) -> bool:
     return len({row.alignment for row in comparison.rows}) == 1
 
 
-def explain_ranking(comparison: Comparison, work: Work | None = None) -> list[Part]:
+def explain_ranking(
+    comparison: Comparison, work: Work | None = None, events: int | None = None
+) -> list[Part]:
     """What the figures and marks mean, the bounds, and what was skipped.
 
-    `work` is given where more was done than the comparison.
+    `work` is given where more was done than the comparison, with the events of all recordings.
     """
-    rows, done, events = comparison.rows, work or comparison.work, max(comparison.trace.events, 1)
+    rows, done = comparison.rows, work or comparison.work
+    events = max(events or comparison.trace.events, 1)
     over = {"events": done.events, "over_trace": round(done.events / events, 1)}
     texts = [
         f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "

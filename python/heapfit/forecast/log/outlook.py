@@ -244,10 +244,13 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
     calm = series._replace(free=series.free - more, dips=series.dips - more)
     _, highs, lows, blocks = _cut(calm, seen.windows)
     is_alone = np.array_equal(series.free, series.blocks)  # the largest block is all that is known
-    for values, least, column in ((highs, lows, 1), (blocks, blocks, 3))[is_alone:]:
+    _, tops, *_ = _cut(calm._replace(free=series.blocks), seen.windows)
+    for values, most, least, column in ((highs, highs, lows, 1), (blocks, tops, blocks, 3))[
+        is_alone:
+    ]:
         if np.isfinite(values).all() and fell(values) and still_falls(values):
             gained = np.median(last[column][-_LAST:]) - np.median(series[column][-_LAST:])
-            moved = values + gained, least + gained
+            moved = most + gained, least + gained
             yield _Falling(find_decline(values), *moved, is_block=column == 3)
 
 
