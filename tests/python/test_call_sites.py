@@ -254,14 +254,6 @@ def test_a_program_that_names_no_site_is_told(recording, program):
     assert "names none" not in heapfit("sites", recording.path, "--program", program).stderr
 
 
-def test_line_1_says_who_holds_most_at_the_peak(recording):
-    told = json.loads(heapfit("sites", recording.path, "--json").stdout)["sites"]
-    held = max(one["live_at_peak"] for one in told)
-    total = sum(one["live_at_peak"] for one in told)
-    first = " ".join(heapfit("sites", recording.path).stdout.splitlines()[:2])
-    assert f" holds {held:,} of {total:,} B at the peak (" in first
-
-
 def test_a_recording_without_call_sites_is_told(tmp_path):
     (tmp_path / "plain.heap").write_text("# heap-events 1\n# pointer_bits 64\na 0 10\nf 0\n")
     done = heapfit("sites", tmp_path / "plain.heap")

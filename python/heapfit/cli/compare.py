@@ -32,7 +32,6 @@ from heapfit.importers.many import read_paths
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
-from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, build, measure, plugins_of
 from heapfit.progress import Progress
@@ -156,7 +155,7 @@ def _parts(
 ) -> list[Part]:
     first, *others = matrix.columns
     return [
-        *map(Line, _describe_winner(matrix)),
+        Line(matrix.sentence()),
         *([] if seed is None else [Fields({"seed": seed})]),
         *(matrix_table(matrix, sram) if others else ranking(first.comparison, sram)),
         *([] if seed is None else [Line(f"Seed of the synthetic workloads: {seed}.")]),
@@ -165,21 +164,6 @@ def _parts(
         *(part for one in matrix.columns for part in note_parts(one.comparison.trace, one.label)),
         *plugin_parts(foreign),
     ]
-
-
-def _describe_winner(matrix: Matrix) -> list[str]:
-    """Which heap needs least, and how much more the next one needs."""
-    ranked = [(matrix.mean_over_u_max(name), name) for name in matrix.names]
-    known = sorted((mean, name) for mean, name in ranked if mean is not None)
-    if not known:
-        return ["No heap of these serves every recording."]
-    (least, name), *others = known
-    on_average = " on average" if len(matrix.columns) > 1 else ""
-    needs = f"{name} needs the least{on_average}, {least:.3f} times the peak, without reserve"
-    more = [
-        f"; {next_one} needs {format_share(mean / least - 1)} more" for mean, next_one in others
-    ]
-    return [f"{needs}{''.join(more[:1])}."]
 
 
 def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:

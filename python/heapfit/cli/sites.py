@@ -23,7 +23,6 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.plan.quantities import format_share
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
@@ -108,12 +107,12 @@ class _Callers:
                 "place",
                 "where" if self.are_known else "",
                 lambda row: self.place(site_of(row)),
-                lambda row: self.describe(site_of(row)),
+                lambda row: self._describe(site_of(row)),
             ),
             Column("callers", value=lambda row: self._chains.get(site_of(row), ())[1:]),
         )
 
-    def describe(self, site: int) -> str | None:
+    def _describe(self, site: int) -> str | None:
         """The site's own caller with its line, and the functions above it."""
         own, chain = self._own.get(site), self._chains.get(site, ())
         if own is None:
@@ -126,14 +125,7 @@ class _Callers:
 def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> list[Part]:
     others = sum(callers.place(one.site) is None for one in sites) if callers.are_known else 0
     unknown = f"{others} in other files: give these with --program, too."
-    most = max(sites, key=lambda one: one.live_at_peak)
-    held = sum(one.live_at_peak for one in sites)
-    share = format_share(most.live_at_peak / max(held, 1))
     return [
-        Line(
-            f"{callers.describe(most.site) or f'Call site {most.site:08x}'} holds "
-            f"{most.live_at_peak:,} of {held:,} B at the peak ({share})."
-        ),
         Table(_columns(callers, plan), sites, "sites"),
         Line("Bytes; life in events, of unaligned blocks, until they are resized."),
         *map(Line, which_hold((others, unknown))),

@@ -19,6 +19,7 @@ from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.comparison.row import Row
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -72,6 +73,20 @@ class Matrix:
     def mean_over_u_max(self, name: str) -> float | None:
         """Geometric mean of R_safe / U_max; None unless every trace has one."""
         return _mean(name, self.columns)
+
+    def sentence(self) -> str:
+        """Which heap needs least, and how much more the next one needs."""
+        means = [(self.mean_over_u_max(name), name) for name in self.names]
+        known = sorted((mean, name) for mean, name in means if mean is not None)
+        if not known:
+            return "No heap of these serves every recording."
+        least, name = known[0]
+        where = " on average" if len(self.columns) > 1 else ""
+        more = [
+            f"; {other} needs {format_share(mean / least - 1)} more" for mean, other in known[1:]
+        ]
+        told = f"{name} needs the least{where}, {least:.3f} times the peak, without reserve"
+        return f"{told}{''.join(more[:1])}."
 
 
 def compare_traces(
