@@ -4,7 +4,7 @@ host_run.py drill counts planted crashes that a drill finds.
 
 `same` runs the programs of examples/second-runs, and of the folders that are named, that are here,
 have one thread and no clients. `drill` replays recordings, of at least 30,000 requests for
-docs/run.md, by a program of its own, in which one call site crashes when it is refused.
+docs/evidence/run.md, by a program of its own, in which one call site crashes when it is refused.
 """
 
 from __future__ import annotations

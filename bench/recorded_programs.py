@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs of all kinds, recorded whole or refused by name; docs/recording.md has the counts.
+"""Programs of all kinds, recorded whole or refused by name; docs/evidence/recording.md has.
 
 Each runs once as under `heapfit record --children`, and in the same run a library of its own counts
 the calls that reach the heap (COUNTER). A program is recorded whole if its traces, with

@@ -136,15 +136,20 @@ static void try_aligned(const state *s, size_t alignment, size_t size) {
     }
 }
 
+/* A free of what a call just gave back or moved away from. */
+static void free_again(const unsigned char *block) {
+    is_bad = true;
+    stores = 0;
+    hfit_good_fit_free(heap, &plan.common, (unsigned char *)(uintptr_t)block);
+    CHECK(misuses == 1 && stores == 0);
+}
+
 static void try_free(const state *s, const chunk *c) {
     begin("free", c->start);
     hfit_good_fit_free(heap, &plan.common, region + c->start + HEADER_SIZE);
     finish(s, c->start, NULL, 0);
     if (HFIT_SAFETY >= 1) {
-        is_bad = true;
-        stores = 0;
-        hfit_good_fit_free(heap, &plan.common, region + c->start + HEADER_SIZE);
-        CHECK(misuses == 1 && stores == 0);
+        free_again(region + c->start + HEADER_SIZE);
     }
 }
 
@@ -178,7 +183,7 @@ static void try_bad_free(const state *s, uint32_t offset) {
         put(offset - HEADER_SIZE, no_header(in, offset - HEADER_SIZE));
     }
     memset(is_known, true, sizeof is_known); /* the word behind a chunk that is none */
-    hfit_good_fit_free(heap, &plan.common, region + offset);
+    CHECK(hfit_good_fit_free_usable(heap, &plan.common, region + offset) == 0);
     CHECK(misuses == 1 && stores == 0);
 }
 
@@ -193,6 +198,9 @@ static void try_resize(const state *s, const chunk *c, size_t size) {
     const size_t kept = size < c->size - 4 ? size : c->size - 4;
     CHECK(memcmp(moved, garbage + c->start + HEADER_SIZE, kept) == 0);
     finish(s, c->start, moved, needed_for(size));
+    if (HFIT_SAFETY >= 1 && moved != block) {
+        free_again(block);
+    }
 }
 
 /* Every call: of sizes one for each size of a chunk, and one that no heap has. */
@@ -295,6 +303,10 @@ static void try_sizes(void) {
     hfit_good_fit_free(heap, &plan.common, NULL);
     expect_unchanged();
     CHECK(hfit_good_fit_alloc_aligned(heap, &plan.common, 3, 1) == NULL);
+    const hfit_plan odd = {3};
+    CHECK(hfit_good_fit_smallest_region(&odd) == 0);
+    begin("resize of none", 0);
+    finish(&fresh, 0, hfit_good_fit_resize(heap, &plan.common, NULL, 9), needed_for(9));
     try_aligned(&fresh, plan.common.alignment, 1);
     CHECK(stores > 0);
     for (uint32_t i = 0; i < 2 * MOST_BYTES; i++) {

@@ -116,6 +116,11 @@ Of each such call it is shown that
     scripts/prove_heap.py full           minutes
     scripts/prove_heap.py --mutants 20   20 small faults of the text
 
+Of 100 small faults drawn of the text, 94 give other code, and 84 of these are refuted. Four of the
+other ten change nothing that a sound call does. The rest concern the rooms that an aligned request
+or a resize may use, the kind of misuse that is told, and the second look into a class: in regions
+so small no class holds two chunks of different sizes.
+
 
 
 Assumed, or left:

@@ -219,7 +219,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "export": Option(
         "--export",
-        "Print the result in another tool's format instead: > FILE keeps it (docs/exports.md).",
+        "Print another tool's format instead: > FILE keeps it (docs/guides/data-tools.md).",
     ),
     "every": Option("--all", "Show every heap, recording and row."),
     "as_json": Option("--json", "Print the result as JSON."),
