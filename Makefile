@@ -203,7 +203,7 @@ wheels: $(environment) ## by cibuildwheel, in containers of the oldest Linux tha
 	$(PYTHON) -m pip install --quiet cibuildwheel
 	$(PYTHON) -m cibuildwheel --platform linux --output-dir dist
 
-try-packages: packages ## the wheel installed with what it needs from the registry, by pip's way and by uvx
+try-packages: packages ## the wheel installed with what it needs, newest and lowest, by pip's way and by uvx
 	$(PYTHON) scripts/try_packages.py dist
 
 docs: $(extension) $(tools) ## renew what pages show of the code: lists, battery, examples

@@ -4,13 +4,15 @@
 
   scripts/try_packages.py FOLDER
 
-Once into an empty environment, whose size is told and held, and once by `uvx --from`. The tests of
+Once into an empty environment, whose size is told and held, once with the lowest version of each
+dependency that pyproject.toml allows, and once by `uvx --from`. The tests of
 every day install it without a network (tests/repository/test_packages.py).
 """
 
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,6 +41,14 @@ def main() -> None:
         run("empty/bin/heapfit", "compare", TRACE, "tlsf", "best_fit", folder=folder)
         size = megabytes(folder / "empty")
         print(f"installed: {size:.0f} MB (at most {MOST_MEGABYTES})")
+        lowest = ("--resolution", "lowest-direct", "--only-binary", ":all:")
+        allowed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+        install = (UV, "pip", "install", "--quiet", "--python", "low")
+        run(UV, "venv", "--quiet", "--python", sys.executable, "low", folder=folder)
+        run(*install, *lowest, wheel, *allowed, folder=folder)
+        for words in (("compare", TRACE, "tlsf"), ("fit", TRACE), ("profile", TRACE)):
+            run("low/bin/heapfit", *words, folder=folder)
+        print("lowest versions: run")
         run(UV, "tool", "run", "--quiet", "--from", wheel, "heapfit", "--version", folder=folder)
         print("uvx --from: runs")
     if size > MOST_MEGABYTES:
