@@ -30,6 +30,7 @@ def write_table(
 ) -> Path:
     """Stores the rows with metadata that are true of them."""
     told = {"schema": SCHEMA_VERSION, **asdict(TraceInfo(events=len(rows["op"])))}
+    del told["names"]  # kept beside them
     with pq.ParquetWriter(path, SCHEMA, **options) as writer:
         arrays = [pa.array(rows[name]) for name in COLUMNS]
         table = pa.Table.from_arrays(arrays, schema=SCHEMA)

@@ -34,6 +34,8 @@ from heapfit.cli.removed import REMOVED
 from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
+from heapfit.images.snapshot import Snapshot, write_snapshot
+from heapfit.images.walk import Block, Heap
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -108,6 +110,8 @@ def folder(tmp_path_factory):
     (made / "capture.pcap").write_bytes(pcap(packets))
     few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
     small_scenarios.small(made, *few).rename(made / "scenario.toml")
+    heap = Heap("FreeRTOS heap_4", "ucHeap", 64, 128, [Block(64, 64, 72, 56, "live")])
+    write_snapshot(Snapshot("core.elf", (heap,)), made / "dump.json")
     return made
 
 
@@ -507,6 +511,7 @@ FILES = [
     "workload t2_w1:events=400 -o {}",
     "record -o {} -- sh -c :",
     "profile run.heap -o {}",
+    "profile dump.json --report {}",
     "bounds run.heap --search 0 -o {}",
     "check run.heap --plan plan.toml --report {}",
     "compare run.heap tlsf --report {}",
@@ -537,7 +542,7 @@ OTHERS = {
 @pytest.fixture
 def own_folder(tmp_path, folder):
     """Inputs alone in a folder of the test's own."""
-    for name in ("run.heap", "plan.toml", "scenario.toml"):
+    for name in ("run.heap", "plan.toml", "scenario.toml", "dump.json"):
         shutil.copy(folder / name, tmp_path)
     return tmp_path
 

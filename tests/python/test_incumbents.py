@@ -359,7 +359,7 @@ def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
     source = tmp_path / "c.pcap"
     source.write_bytes(pcap(packets))
     text, found = told(source, capsys)
-    assert "\n  Assumed: 1,000 packets wait, then all leave." in text
+    assert "\n  Assumed: 1,000 packets wait, then all leave; a capture" in text
     assert found["queue"] == {"model": "fill-drain:1000", "is_assumed": True}
     text, found = told(source, capsys, importing=ImportOptions(queue="link:1e6"))
     assert "Assumed" not in text

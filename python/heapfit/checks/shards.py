@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from enum import EnumType
 from pathlib import Path
@@ -61,7 +61,7 @@ def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[Chec
         return _restore(Base | None, shard["base"]), shard["growth"], shard["strict"], recordings
     except OSError as error:
         raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HeapfitError(damaged) from error
 
 
@@ -73,8 +73,8 @@ def _identity(plan: PlanFile) -> str:
 def _restore(kind: Any, value: Any) -> Any:  # noqa: ANN401 (a type and its value)
     """A record from its JSON; TypeError, ValueError or KeyError if it is none of this type."""
     kinds = [one for one in get_args(kind) if one is not NoneType]
-    if get_origin(kind) is tuple:
-        return tuple(_restore(kinds[0], one) for one in value)
+    if get_origin(kind) in (tuple, Mapping):
+        return _restore_each(kinds, value)
     if value is None and NoneType in get_args(kind):
         return None
     is_record = is_dataclass(kind)
@@ -90,3 +90,10 @@ def _restore(kind: Any, value: Any) -> Any:  # noqa: ANN401 (a type and its valu
     if not isinstance(value, tuple(kinds) or ((int, float) if kind is float else kind)):
         raise TypeError(value)
     return value
+
+
+def _restore_each(kinds: Sequence[Any], value: Any) -> Any:  # noqa: ANN401 (likewise)
+    """A tuple from a list, or a mapping from an object: of types of keys and of values."""
+    if kinds[1] is Ellipsis:
+        return tuple(_restore(kinds[0], one) for one in value)
+    return {kinds[0](key): _restore(kinds[1], one) for key, one in value.items()}

@@ -49,7 +49,8 @@ class Answer:
     def describe_parts(self) -> list[str]:
         """The parts that add up to the answer, and its share of the peak; none without a size."""
         if self.known.load.is_start:
-            return [f"These need {self.heap.set_to(self.size.r_safe):,} B of {self.heap.title}."]
+            needed, name = self.heap.set_to(self.size.r_safe), self.heap.title or self.heap.name
+            return [f"These need {needed:,} B of {name}."]
         size, needed = self.size, self.size.region_with(0)
         peak = max(size.peak, size.u_max, 1)
         return [

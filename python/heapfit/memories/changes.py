@@ -39,10 +39,9 @@ class PlacedChanges:
 
     def sentence(self, memory: int) -> str:
         """What was tried, what it needs of the memory set, and what becomes of the share."""
-        if not self.worst:
-            return self.test.sentence(memory)
-        least = f"{100 * self.share:.0f} %"
-        return f"{self.test.sentence(memory)} The least share inside is {least}: {self.worst}."
+        held = f"In {memory:,} B {self.test.sentence(memory)}."
+        least = f" The least share inside is {100 * self.share:.0f} %: {self.worst}."
+        return f"{held}{least if self.worst else ''}"
 
 
 def try_changed_programs(
