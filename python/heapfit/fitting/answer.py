@@ -79,7 +79,8 @@ class Answer:
     def sentences(self, *, lasts: str = "", saving: str = "") -> list[str]:
         """The answer in sentences: what to set, its parts, and what limits it."""
         headline = self.headline(lasts=lasts, saving=saving)
-        return [headline, *self.describe_parts(), *self.describe_limits()]
+        parts = (f"{one.removesuffix('.')}." for one in self.describe_parts())
+        return [headline, *parts, *self.describe_limits()]
 
 
 def _format_size(size: int) -> str:
