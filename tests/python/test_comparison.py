@@ -582,7 +582,7 @@ def test_nothing_that_applies_is_told_with_the_reason(folder):
 
 def test_every_region_is_told_with_its_alignment_and_step(folder):
     shown = heapfit("compare", "four.heap", "tlsf", "--alignment", "16", folder=folder)
-    header, row, caption, _, _, aligned, *_ = shown.stdout.splitlines()
+    _, header, row, caption, _, _, aligned, *_ = shown.stdout.splitlines()
     cells = dict(zip(header.split("  "), row.split(), strict=False))
     assert header.split()[:5] == ["candidate", "R_min", "R_safe", "step", "over"]
     assert aligned == "Every block is aligned to 16 B."
