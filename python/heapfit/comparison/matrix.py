@@ -85,8 +85,8 @@ class Matrix:
         more = [
             f"; {other} needs {format_share(mean / least - 1)} more" for mean, other in known[1:]
         ]
-        told = f"{name} needs the least{where}, {least:.3f} times the peak, without reserve"
-        return f"{told}{''.join(more[:1])}."
+        what = f"needs the least{where}," if more else "needs"
+        return f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
 
 
 def compare_traces(

@@ -163,13 +163,12 @@ def comparison_page(
 def _opening(case: ReportCase, matrix: Matrix) -> Document:
     opening, columns, first = opening_of(case, "compare"), matrix.columns, matrix.names[0]
     mean = matrix.mean_over_u_max(first)
-    sentence = f"{first} needs the least on average: {ratio(mean)} times the peak of each trace."
     shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
     return replace(
         opening,
         title=f"{len(columns)} traces",
         source=name_source(", ".join(one.label for one in columns)),
-        sentences=("No plan serves all of them." if mean is None else sentence,),
+        sentences=(matrix.sentence(),),
         lead=(
             NamedFigure("least on average", first),
             NamedFigure("over the peak, mean", ratio(mean)),
