@@ -200,7 +200,7 @@ packages: recorder-packages $(extension) $(tools) ## what is published, in dist/
 	$(PYTHON) scripts/build_packages.py dist
 
 wheels: $(environment) ## by cibuildwheel, in containers of the oldest Linux that wheels are for
-	$(PYTHON) -m pip install --quiet cibuildwheel
+	$(PYTHON) -m pip install --quiet cibuildwheel==4.3.5
 	$(PYTHON) -m cibuildwheel --platform linux --output-dir dist
 
 try-packages: packages ## the wheel installed with what it needs, newest and lowest, by pip's way and by uvx

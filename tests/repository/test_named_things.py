@@ -41,7 +41,7 @@ OWN_HOSTS = {"127.0.0.1", "localhost", "example.invalid"}  # reserved, or the re
 
 # What stands between `pip install` and the end of a command: two spaces, a comma or a closing mark.
 PIP = re.compile(r"\bpip3? install((?: [^\s`\"|)#,]+)+)")
-UVX = re.compile(r"\buvx (?:--from )?([a-z][^\s`:]+)")
+UVX = re.compile(r"\b(?:uvx|pipx run) (?:--from )?([a-z][^\s`:]+)")
 USES = re.compile(r"^\s*- uses: *(\S+)", re.MULTILINE)
 IMAGE = re.compile(r"^\s*(?:image|container): *([a-z][\w./:-]+)$", re.MULTILINE)
 RUN = re.compile(r"docker run (?:-\S+ (?:[\w\"$:/]+ )?)*([\w./-]+:[\w.-]+)")
@@ -55,13 +55,13 @@ def locked(root: Path) -> set[str]:
 
 
 def asked_of_an_index(text: str) -> set[str]:
-    """The packages that a text tells pip or uvx to install by name."""
+    """The packages that a text tells pip, uvx or pipx to install by name."""
     names = set(UVX.findall(text))
     for line in PIP.findall(text):
         words = line.replace("'", "").split()
         values = {word for before, word in pairwise(words) if before in VALUED}
         names |= {word for word in words if word not in values and not word.startswith("-")}
-    return {name for name in names if not OWN.match(name)}
+    return {name.partition("==")[0] for name in names if not OWN.match(name)}
 
 
 def unknown(root: Path, text: str) -> set[str]:
@@ -98,6 +98,7 @@ def test_all_that_is_named_is_there_or_the_readers_own(root: Path, texts: dict[P
         "pip install 'heapfit[dask]'",
         "`pip install --quiet heapfit==0.1.0`",
         "uvx heapfit --help",
+        "pipx run heapfit --help",
         "uvx --from heapfit heapfit",
         "  - uses: heapfit/check@v1",
         "    image: heapfit/heapfit:1",

@@ -11,8 +11,9 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-# What a bare image needs before there is a Makefile.
+# What a bare image needs before there is a Makefile, and what machines without make run: `make wheels` does so, too.
 OTHERS = {
+    "pipx run cibuildwheel==4.3.5 --output-dir dist",
     "apt-get -o DPkg::Lock::Timeout=600 update && "
     "apt-get -o DPkg::Lock::Timeout=600 install --yes git make python3-venv sudo"
 }
@@ -51,7 +52,7 @@ def test_all_other_commands_are_still_used() -> None:
 
 def test_the_packages_that_a_bare_image_installs_are_known() -> None:
     """Those beyond git, make and sudo are what scripts/install-packages would install."""
-    (line,) = OTHERS
+    (line,) = (one for one in OTHERS if "apt-get" in one)
     packages = set(line.split("--yes ")[1].split()) - {"git", "make", "sudo"}
     listed = (ROOT / "scripts/install-packages").read_text()
     assert [name for name in packages if name not in listed] == []
