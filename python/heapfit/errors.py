@@ -87,6 +87,12 @@ def os_error_reason(error: OSError) -> str:
     return os.strerror(number) if number else error.strerror or str(error)
 
 
+def require_linux(what: str) -> None:
+    """HeapfitError on another system; `what` begins a sentence."""
+    if not hasattr(os, "sched_getaffinity"):
+        raise HeapfitError(f"{what} needs Linux or WSL (docs/platforms.md)")
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A hint for an unknown name: the most similar known name, else the list of all.
 

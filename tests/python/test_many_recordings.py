@@ -5,9 +5,11 @@ import json
 import logging
 import os
 import signal
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Thread
 
 import boto3
 import pytest
@@ -228,6 +230,14 @@ def fleet(store, tmp_path_factory):
     return list_recordings(["s3://devices/fleet"])
 
 
+def alone(fleet):
+    """The same recordings where the client has never been."""
+    there_alone = [StoreFile(f"s3:/workers/{path.name}") for path in fleet]
+    for one, listed in zip(there_alone, fleet, strict=True):
+        one.size = listed.size
+    return there_alone
+
+
 def told(checked) -> dict:
     return content_of(check_parts(checked))
 
@@ -249,19 +259,16 @@ def test_many_in_one_call_in_parts_and_by_workers_of_which_one_dies_are_equal(
     assert whole.events_replayed <= 100 * COUNT
 
     # The client has no way to the store, the workers have.
-    there_alone = [StoreFile(f"s3:/workers/{path.name}") for path in fleet]
-    for one, listed in zip(there_alone, fleet, strict=True):
-        one.size = listed.size
-    workers = {name: os.environ[name] for name in ENVIRONMENT}
+    there_alone, workers = alone(fleet), {name: os.environ[name] for name in ENVIRONMENT}
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    with two_workers(workers, "check") as (there, kill_one):
-        by_workers = check_recordings(there_alone, plan, progress=kill_one, sweep=there)
+    with two_workers(workers) as there:
+        by_workers = check_recordings(there_alone, plan, sweep=there)
     assert told(by_workers) == told(whole)
 
 
 @contextmanager
-def two_workers(environment, step):
-    """A sweep on a cluster of two, and the progress callback that kills one in this step."""
+def two_workers(environment):
+    """A sweep on a cluster of two, of which one is killed when some ten jobs have been begun."""
     with (
         LocalCluster(
             n_workers=2, env=environment, threads_per_worker=1, dashboard_address=None,
@@ -269,14 +276,17 @@ def two_workers(environment, step):
         ) as cluster,
         Sweep(cluster=cluster.scheduler_address) as there,
     ):  # fmt: skip
-        victims = [worker.pid for worker in cluster.workers.values()][:1]
+        victim, *_ = [worker.pid for worker in cluster.workers.values()]
 
-        def kill_one(now: str, share: float) -> None:
-            if now == step and share > 0.1 and victims:
-                os.kill(victims.pop(), signal.SIGKILL)
+        def kill_one() -> None:
+            while cluster.scheduler.transition_counter < 60:
+                time.sleep(0.02)
+            os.kill(victim, signal.SIGKILL)
 
-        yield there, kill_one
-        assert victims == []
+        killer = Thread(target=kill_one, daemon=True)
+        killer.start()
+        yield there
+        assert not killer.is_alive()
 
 
 # ---- a fit of more than are searched
@@ -292,7 +302,9 @@ def fit_all(sources, folder, options=OF_FEW, **how):
                    found.holdout, found.warnings, found.answer.known.load.peaks)  # fmt: skip
 
 
-def test_a_fit_of_many_is_the_same_here_and_by_workers_of_which_one_dies(fleet, tmp_path):
+def test_a_fit_of_many_is_the_same_here_and_by_workers_of_which_one_dies(
+    fleet, tmp_path, monkeypatch
+):
     with Sweep(workers=1) as here:
         found, said = fit_all(fleet, tmp_path / "here", sweep=here)
     assert (found.holdout.seen, found.holdout.seen_refused) == (COUNT, 0)
@@ -300,8 +312,16 @@ def test_a_fit_of_many_is_the_same_here_and_by_workers_of_which_one_dies(fleet, 
     assert found.answer.known.load.runs == COUNT
     assert f"of {COUNT:,} recordings were searched" in found.warnings[0]
     assert found.work.events <= 20 * sum(100 for _ in fleet)
-    with two_workers({}, "replay others") as (there, kill_one):
-        assert fit_all(fleet, tmp_path / "there", sweep=there, progress=kill_one)[1] == said
+    # The client has no way to the store: no byte of a recording goes through it.
+    there_alone, workers = alone(fleet), {name: os.environ[name] for name in ENVIRONMENT}
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    with two_workers(workers) as there:
+        again, said_there = fit_all(there_alone, tmp_path / "there", sweep=there)
+    assert said_there == said
+    written = [sorted(path.rglob("*")) for path in (tmp_path / "here", tmp_path / "there")]
+    assert len({tuple(path.name for path in some) for some in written}) == 1
+    assert load_plan(again.paths.plan) == load_plan(found.paths.plan)
+    monkeypatch.undo()
     checked = check_recordings(fleet, load_plan(found.paths.plan))
     assert checked.holds
 

@@ -3,19 +3,24 @@
 
 import os
 import pty
+import signal
+import socket
 import stat
 import struct
 import threading
 import time
 import tty
+from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from frames import BASE, Recorder
+from serial import serial_for_url
+from serial.rfc2217 import PortManager
 
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.importers import serial_line
 from heapfit.importers.target_log import Emulation, record_emulated, record_serial
 from program import call_heapfit
 
@@ -57,8 +62,8 @@ def test_a_line_is_heard_until_the_time_is_over(tmp_path, line):
     device, name, _ = line
     content = log_of()
     assert {10, 13, 17, 19} & set(content) or os.write(device, b"\n\r\x11\x13")
-    os.write(device, content)
-    recording = record_serial(name, 115_200, 0.3, tmp_path / "line.parquet")
+    threading.Timer(0.3, lambda: os.write(device, content)).start()  # what came before is dropped
+    recording = record_serial(name, 115_200, 0.8, tmp_path / "line.parquet")
     assert recording.ending == "the time limit was reached"
     assert recording.trace.info.events == 3
     assert recording.log == tmp_path / "line.frames"
@@ -71,6 +76,7 @@ def test_a_device_that_goes_away_leaves_what_it_said(tmp_path):
     name = Path(os.ttyname(host))
 
     def says_and_goes():
+        time.sleep(0.3)
         os.write(device, log_of())
         time.sleep(0.3)
         os.close(device)
@@ -83,18 +89,16 @@ def test_a_device_that_goes_away_leaves_what_it_said(tmp_path):
     assert (recording.ending, recording.trace.info.events) == ("the device was removed", 3)
 
 
-def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line, monkeypatch):
+def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line):
     device, name, _ = line
-    os.write(device, log_of())
-    reads = iter([serial_line.os.read])
 
-    def interrupted(descriptor, count):
-        for read in reads:
-            return read(descriptor, count)
-        raise KeyboardInterrupt
+    def says_and_interrupts():
+        time.sleep(0.3)
+        os.write(device, log_of())
+        time.sleep(0.4)
+        os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(serial_line, "_read", lambda at: interrupted(at, 1 << 16))
-    threading.Timer(0.3, lambda: os.write(device, b"more")).start()
+    threading.Thread(target=says_and_interrupts).start()
     recording = record_serial(name, 9600, 20, tmp_path / "line.parquet")
     assert (recording.ending, recording.trace.info.events) == ("interrupted", 3)
 
@@ -102,15 +106,39 @@ def test_an_interrupt_ends_listening_and_keeps_what_was_heard(tmp_path, line, mo
 @pytest.mark.parametrize(
     ("device", "rate", "what"),
     [
-        ("missing", 9600, "missing: cannot be opened: No such file or directory"),
-        ("plain", 9600, "plain: is not a serial line"),
-        ("plain", 12345, "plain:12345: 12345 baud is not a rate of this system .nearest: 9600."),
+        ("missing", 9600, "missing: is no serial line that opens at 9,600 baud: No such file"),
+        ("plain", 9600, "plain: is no serial line .* configure port.*lines of this machine: "),
     ],
 )
 def test_what_is_no_line_is_refused(tmp_path, device, rate, what):
     (tmp_path / "plain").touch()
     with pytest.raises(HeapfitError, match=what):
         record_serial(tmp_path / device, rate, 1, tmp_path / "line.parquet")
+
+
+# pyserial 3.5 is older than what threading wants.
+@pytest.mark.filterwarnings("ignore:set:DeprecationWarning")
+def test_a_line_behind_a_terminal_server_is_heard(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        speaker = threading.Thread(target=serve_line, args=(server, log_of()))
+        speaker.start()
+        address = f"rfc2217://127.0.0.1:{server.getsockname()[1]}"
+        recording = record_serial(address, 9600, 20, tmp_path / "line.parquet")
+        speaker.join()
+    assert (recording.ending, recording.trace.info.events) == ("the device was removed", 3)
+
+
+def serve_line(server, content):
+    """What a terminal server does by RFC 2217: settles the line's settings, then says all."""
+    connection, _ = server.accept()
+    with connection:
+        line = PortManager(serial_for_url("loop://"), SimpleNamespace(write=connection.sendall))
+        connection.settimeout(1)
+        with suppress(TimeoutError):
+            while asked := connection.recv(1024):
+                list(line.filter(asked))
+        connection.sendall(content.replace(b"\xff", b"\xff\xff"))
+        time.sleep(0.3)  # what pyserial has not read when the connection ends is lost
 
 
 @pytest.fixture

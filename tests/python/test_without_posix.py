@@ -29,8 +29,9 @@ COMMANDS = {
 
 
 ON_LINUX = {
-    "record": [["record", "--", "ls"], "record needs Linux or WSL"],
-    "verify": [["verify", PLAN, "--qemu", "a", "--build", "make"], "verify needs Linux or WSL"],
+    "record": [["record", "--", "ls"], "ls: to record or to run a program needs"],
+    "record --qemu": [["record", "--qemu", "a.elf"], "a.elf: an emulated board needs"],
+    "run": [["run", PLAN, "--", "ls"], "ls: to record or to run a program needs"],
 }
 
 
@@ -67,7 +68,10 @@ def test_a_command_runs_where_only_python_for_windows_is(command: str, ended) ->
 @pytest.mark.parametrize("command", ON_LINUX)
 def test_what_needs_linux_says_so_in_one_line(command: str, ended) -> None:
     _, status, _, err = ended[command]
-    assert (status, err) == (1, f"heapfit: {ON_LINUX[command][1]} (docs/platforms.md)\n")
+    assert (status, err) == (
+        1,
+        f"heapfit: {ON_LINUX[command][1]} Linux or WSL (docs/platforms.md)\n",
+    )
 
 
 def test_what_is_taken_away_is_missed(tmp_path):

@@ -93,7 +93,7 @@ def package_violations(package: Path) -> Iterator[str]:
                 yield f"{place}: imports {module}, which belongs to the command line"
 
 
-MODULES = {"pyelftools": "elftools"}  # of packages that are called otherwise
+MODULES = {"pyelftools": "elftools", "pyserial": "serial"}  # of packages that are called otherwise
 
 
 def test_native_layers_point_one_way(root: Path) -> None:

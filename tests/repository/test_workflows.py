@@ -11,11 +11,11 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-# What a bare image needs before there is a Makefile, and what machines without make run: `make wheels` does so, too.
+# What a bare image needs before there is a Makefile, and what machines without make run.
 OTHERS = {
     "pipx run cibuildwheel==4.3.5 --output-dir dist",
     "apt-get -o DPkg::Lock::Timeout=600 update && "
-    "apt-get -o DPkg::Lock::Timeout=600 install --yes git make python3-venv sudo"
+    "apt-get -o DPkg::Lock::Timeout=600 install --yes git make python3-venv sudo",
 }
 VARIABLE = re.compile(r"^([A-Z_]+) := ", re.MULTILINE)
 

@@ -92,15 +92,9 @@ def find_command(name: str) -> type:
 
 
 def _load(module: str) -> ModuleType:
-    """A module that the words call for; HeapfitError where this system has not what it needs."""
-    try:
-        # Help and other commands do without the libraries that it takes.
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in ("fcntl", "termios"):
-            raise
-        name = module.rpartition(".")[2]
-        raise HeapfitError(f"{name} needs Linux or WSL (docs/platforms.md)") from error
+    """A module that the words call for."""
+    # Help and other commands do without the libraries that it takes.
+    return import_module(module)
 
 
 def commands_by_group() -> Mapping[str, Mapping[str, type]]:

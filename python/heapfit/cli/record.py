@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -69,7 +70,7 @@ def _record(
     """Records the serial line, the image or the program that the command names."""
     serial, rate = _split_rate(command.serial)
     with _watch(command) as listener, step_bar() as progress:
-        if serial is not None and serial.is_file():
+        if serial is not None and Path(serial).is_file():
             return TargetRecording(import_frames(serial, target, progress), "whole")
         if serial is not None:
             log = log_of_line(target)
@@ -120,23 +121,22 @@ def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
         raise SystemExit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 
-def _split_rate(serial: str | None) -> tuple[Path | None, int]:
-    """The device or log, and the baud rate that DEVICE:BAUD gives it.
+def _split_rate(serial: str | None) -> tuple[str | None, int]:
+    """The device, address or log, and the baud rate that DEVICE:BAUD gives it.
 
-    >>> _split_rate("/dev/ttyUSB0:921600")
-    (PosixPath('/dev/ttyUSB0'), 921600)
+    >>> _split_rate("COM3:921600"), _split_rate("rfc2217://host:2217")
+    (('COM3', 921600), ('rfc2217://host:2217', 115200))
     """
-    if serial is None:
-        return None, _STANDARD_RATE
-    device, _, rate = serial.rpartition(":")
-    if device and rate.isdecimal() and not Path(serial).exists():
-        return Path(device), int(rate)
-    return Path(serial), _STANDARD_RATE
+    rated = re.fullmatch(r"(\w+://[^:]+:\d+|[^:].*):(\d+)", serial or "")
+    is_address = rated and re.fullmatch(r"\w+://[^:]+", rated[1])  # its number is of a port
+    if rated and not is_address and not Path(rated[0]).exists():
+        return rated[1], int(rated[2])
+    return serial, _STANDARD_RATE
 
 
-def _select_source(words: Sequence[str], serial: Path | None, qemu: Path | None) -> Path:
+def _select_source(words: Sequence[str], serial: str | None, qemu: Path | None) -> Path:
     """The program, serial line or image to record; a usage error unless it is one alone."""
-    given = [path for path in (serial, qemu) if path is not None]
+    given = [Path(one) for one in (serial, qemu) if one is not None]
     if len(given) > 1 or (words and serial) or not (given or words):
         raise UsageError("give one of PROGRAM, --serial, --qemu and --environment")
     return given[0] if given else Path(words[0])

@@ -22,7 +22,11 @@ from heapfit.fitting.result import Fit, make_result
 from heapfit.fitting.selection import Selection, select_plan
 from heapfit.fitting.shortlist import select_for_all
 from heapfit.fitting.workload import Place, Request, read_workload
+from heapfit.importers.many import estimate_events
+from heapfit.outputs.ours import mark_ours
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.store_file import StoreFile
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import source_name
@@ -32,7 +36,6 @@ from heapfit.trace.names import source_name
 WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | None], Progress], None]
 
 _WRITE = "write plan, code and report"
-_BYTES_AN_EVENT = 5  # of a source, about: before it is read
 _REPLACED = 0.25  # of the heaps that programs have, about
 _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
 
@@ -61,8 +64,7 @@ def foretell(events: Sequence[int]) -> dict[str, float]:
 
 def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
     """The progress of a fit, foretold from the sizes of its files until these are read."""
-    sizes = [path.stat().st_size if path.is_file() else 0 for path in sources]
-    return WeightedProgress(progress, foretell([size // _BYTES_AN_EVENT for size in sizes]))
+    return WeightedProgress(progress, foretell([estimate_events(path) for path in sources]))
 
 
 def fit(
@@ -78,20 +80,59 @@ def fit(
 
     Without a sweep the work is done on all cores of this machine. HeapfitError if it cannot be
     done, at once if the folder's plan or code was edited; then, as on Ctrl-C, nothing is written.
-    Recordings with equal requests count as one.
+    Recordings with equal requests count as one. Those of a store that a cluster fits are read by
+    its workers alone.
     """
+    options = options or FitOptions()
     with stage_results(folder) as staging:
-        stages = watch_fit(sources, progress)
-        request = Request(Place(folder, staging), options or FitOptions(), sweep, stages)
-        fitted, shown = find_fit(sources, request, has_page=write_page is not None)
-        write(
-            fitted,
-            staging,
-            shown=shown,
-            write_page=write_page,
-            stages=stages,
-            threads=request.threads,
-        )
+        is_in_store = all(isinstance(one, StoreFile) for one in sources)
+        if not (is_in_store and sweep and sweep.cluster):
+            place = Place(folder, staging)
+            return _fit_into(
+                place, sources, options=options, sweep=sweep, page=write_page, progress=progress
+            )
+        asked = [(sources, folder, options, sweep.cluster, write_page)]
+        ((fitted, files),) = sweep.map("fit by workers", _fit_there, asked, progress)
+        for name, content in files.items():
+            (staging / name).parent.mkdir(parents=True, exist_ok=True)
+            (staging / name).write_bytes(content)
+            if (staging / name).parent == staging:
+                mark_ours(staging / name)
+    return fitted
+
+
+def _fit_there(
+    asked: tuple[Sequence[Path], Path, FitOptions, str, WritePage | None],
+) -> tuple[Fit, dict[str, bytes]]:
+    """The fit by a worker, whose cluster does its jobs, and the content of the files it wrote."""
+    sources, folder, options, cluster, page = asked
+    with scratch_folder() as staging, Sweep(cluster=cluster) as sweep:
+        place = Place(folder, staging)
+        fitted = _fit_into(place, sources, options=options, sweep=sweep, page=page)
+        written = [path for path in sorted(staging.rglob("*")) if path.is_file()]
+        return fitted, {one.relative_to(staging).as_posix(): one.read_bytes() for one in written}
+
+
+def _fit_into(
+    place: Place,
+    sources: Sequence[Path],
+    *,
+    options: FitOptions,
+    sweep: Sweep | None,
+    page: WritePage | None,
+    progress: Progress = ignore_progress,
+) -> Fit:
+    stages = watch_fit(sources, progress)
+    request = Request(place, options, sweep, stages)
+    fitted, shown = find_fit(sources, request, has_page=page is not None)
+    write(
+        fitted,
+        place.staging,
+        shown=shown,
+        write_page=page,
+        stages=stages,
+        threads=request.threads,
+    )
     return fitted
 
 

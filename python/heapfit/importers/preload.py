@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, require_linux
 from heapfit.importers.executable import Executable, read_executable
 from heapfit.importers.processes import pad_path
 from heapfit.importers.unseen_heaps import explain_obstacle
@@ -63,6 +63,7 @@ def find_program(command: Sequence[str]) -> Path:
     if not command:
         raise HeapfitError("no program is named (give its path, and arguments behind it)")
     name = command[0]
+    require_linux(f"{name}: to record or to run a program")
     path = shutil.which(name)
     if path is None:
         raise HeapfitError(f"{name}: no such program (give its path, or check PATH)")

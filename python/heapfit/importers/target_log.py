@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.errors import HeapfitError
+from heapfit.errors import HeapfitError, require_linux
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.importers.serial_line import listen
@@ -86,7 +86,7 @@ def record_serial(
     _require_folder(output)
     log = log_of_line(output)
     ours.require_replaceable(log)
-    ending = listen(Path(device), rate, log, seconds)
+    ending = listen(str(device), rate, log, seconds)
     ours.mark_ours(log)
     ours.add_output(log)
     return TargetRecording(import_frames(log, output, progress), ending, log)
@@ -139,6 +139,7 @@ def _require_folder(output: Path) -> None:
 
 
 def _command(emulation: Emulation) -> list[str]:
+    require_linux(f"{emulation.image}: an emulated board")
     image = emulation.image.resolve()
     emulator, machine = _EMULATORS[_machine_of(emulation.image)]
     if shutil.which(emulator) is None:

@@ -62,7 +62,7 @@ class Sweep:
 
     def __init__(self, workers: int | None = None, cluster: str | None = None) -> None:
         self._count = workers
-        self._cluster = cluster
+        self.cluster = cluster
         # A bad address fails at once.
         self._workers = None if cluster is None else self._start_workers()
 
@@ -86,7 +86,7 @@ class Sweep:
     @property
     def is_on_this_machine(self) -> bool:
         """True if jobs find the folders that this process does."""
-        return self._cluster is None
+        return self.cluster is None
 
     def map(
         self,
@@ -147,11 +147,11 @@ class Sweep:
             self._workers is None and sum(job.events for job in jobs) < _MOST_HANDLED_HERE
         )
         is_here = self._count == 1 or (self._count is None and is_little)
-        return is_here and self._cluster is None
+        return is_here and self.cluster is None
 
     def _start_workers(self) -> _Workers:
-        if self._cluster is not None:
-            return _cluster_at(self._cluster)
+        if self.cluster is not None:
+            return _cluster_at(self.cluster)
         return Processes(self._count or usable_cores())
 
 

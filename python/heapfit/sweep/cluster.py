@@ -42,6 +42,8 @@ class Cluster:
     def __init__(self, address: str) -> None:
         self._address = address
         self._client = _connect(address)
+        with suppress(ValueError):  # where this is no job of a cluster itself
+            distributed.secede()  # one that waits for its own jobs takes no place from them
         self._files: dict[str, Future] = {}
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)

@@ -60,8 +60,8 @@ class RecordCommand:
         str | None,
         Option(
             "--serial",
-            "Record from a serial device until Ctrl-C, at 115,200 baud or DEVICE:BAUD, or read a "
-            "log of its line.",
+            "Record from a serial device (COM3, rfc2217://host:port) until Ctrl-C, at 115,200 baud "
+            "or DEVICE:BAUD, or read a log of its line.",
             metavar="DEVICE|LOG",
         ),
     ] = None
