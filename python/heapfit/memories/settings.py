@@ -17,13 +17,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from heapfit.comparison.incumbents.heaps import list_algorithms
 from heapfit.memories.search import InsideRule
 from heapfit.plan.memories import Memory
 
 STANDARD = InsideRule(16384, reserve=32768)  # ESP-IDF's own values
 WITHOUT_RESERVE = replace(STANDARD, reserve=0)
 _OF_ESP_IDF = {"psram", "spiram"}  # what people call the memory that its settings are about
-_ESP_HEAP, _ESP_TLSF = "esp-tlsf", "esp_tlsf"
+_ESP_HEAP = "esp-tlsf"
 
 
 def is_of_esp_idf(memories: Sequence[Memory], heaps: Collection[str] = ()) -> bool:
@@ -46,8 +47,8 @@ def list_system_lines(
     if rule is None or not is_of_esp_idf(memories, heaps):
         return others
     own = {"esp_idf": list_esp_idf(rule)}
-    is_likely = heaps or any(one.plan.allocator == _ESP_TLSF for one in memories)
-    return own | others if is_likely else others | own
+    asked = [list_algorithms().get(one.plan.allocator) for one in memories]
+    return own | others if heaps or _ESP_HEAP in asked else others | own
 
 
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:
