@@ -24,8 +24,7 @@ from heapfit.images.walk import (
     Walk,
 )
 
-_MOST_HEAPS = 64  # of one row
-_MOST_ENDS = 64  # variables that may say it
+_MOST = 64  # heaps of one row; variables that may say where one ends
 _FEW = 8  # bytes of a variable that says where a heap ends; chunks
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
@@ -88,7 +87,7 @@ def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
 def _records(memory: Memory, row: Layout, symbol: int) -> Iterator[int]:
     """The addresses of the records that a symbol leads to."""
     at = Paths(memory, {"@": symbol}).sum(row["first"])
-    for _ in range(_MOST_HEAPS if row["next"] else 1):
+    for _ in range(_MOST if row["next"] else 1):
         if row["next"] and not Paths(memory, {"@": at}).sum(row["until"]):
             return
         yield at
@@ -137,7 +136,7 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
         if 0 < size <= _FEW and _BREAK.search(name) and name not in row["symbols"]
         if any(first <= address < last for first, last in memory.sections)
     )
-    for name, address in islice(kept, _MOST_ENDS):
+    for name, address in islice(kept, _MOST):
         with suppress(UnreadError):
             value = memory.word(address)
             value += start if value < start else 0  # a length, as some breaks are kept

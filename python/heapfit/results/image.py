@@ -21,8 +21,7 @@ from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Section, Table, which_hold
 from heapfit.results.parts import HeapMap as MapPart
 
-_SHOWN = 12  # rows of a table, and damages
-_WIDTH, _MOST_ROWS = 64, 16  # cells of the map
+_SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
 _LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
 
 
