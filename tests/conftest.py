@@ -12,7 +12,7 @@ import pytest
 import program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from heapfit_papers.reproduce.laboratory import Laboratory
     from heapfit_papers.slotbuf.measures import ReportRuns
@@ -55,11 +55,16 @@ def _leave_out_other_turns(config: pytest.Config, items: list[pytest.Item]) -> N
     items[:] = [item for item in items if item not in others]
 
 
-@pytest.fixture
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+def _leave_unmeasured() -> "Iterator[None]":
     """The README's code sizes, which cost compilations, are test_generate's business."""
-    monkeypatch.setattr(program, "measures", False)
-    program.leave_unmeasured(monkeypatch.setattr)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "measures", False)
+        program.leave_unmeasured(patch.setattr)
+        yield
+
+
+unmeasured = pytest.fixture(_leave_unmeasured)
+unmeasured_module = pytest.fixture(_leave_unmeasured, scope="module")  # where its fixtures fit, too
 
 
 @pytest.fixture

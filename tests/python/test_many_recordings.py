@@ -28,6 +28,8 @@ from heapfit.sweep import Sweep
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 from program import run_heapfit
 
+pytestmark = pytest.mark.usefixtures("unmeasured")
+
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "examples/check/traces"
 PLAN = ROOT / "examples/check/plan.toml"
