@@ -233,7 +233,7 @@ SHARED: Mapping[str, Option] = {
     "plans": _PLAN_OPTION,
     "pointer_bits": Option(
         "--pointer-bits",
-        "Pointer size of plug-ins, or of a recorded program whose file does not say it.",
+        "Pointer size of a recorded program whose file does not say it.",
         choices=["32", "64"],
     ),
 }

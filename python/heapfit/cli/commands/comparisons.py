@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import SHARED, make_output_option
+from heapfit.cli.arguments import make_output_option
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
@@ -60,7 +60,15 @@ class CompareCommand:
             _PLUGIN_GROUP,
         ),
     ] = None
-    pointer_bits: Annotated[int, replace(SHARED["pointer_bits"], group=_PLUGIN_GROUP)] = 32
+    pointer_bits: Annotated[
+        int | None,
+        Option(
+            "--pointer-bits",
+            "Pointer size that plug-ins are built for [the recording's].",
+            _PLUGIN_GROUP,
+            choices=["32", "64"],
+        ),
+    ] = None
     no_build: Annotated[
         bool,
         Option(
