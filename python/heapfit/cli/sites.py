@@ -140,19 +140,17 @@ _SAID = {
     View.HELD: "holds {} live at the end",
     View.LATER: "holds {} born after the first tenth and live at the end",
     View.TEMPORARY: "asked for {} that the next call of the same task frees or resizes",
-    View.TASKS: "holds {} live at the peak",
-    View.MEMORIES: "holds {} live at the peak",
 }
 
 
 def _answer(view: View, holders: Sequence[Holder], name: Callable[[int], str]) -> Line:
     """Line 1: the share of a view's bytes that its first holder has."""
+    said = _SAID.get(view, _SAID[View.PEAK])
     total, first = sum(one.size for one in holders), holders[0] if holders else None
     if first is None or not total:
-        return Line(f"Nobody {_SAID[view].format('blocks')}.")
-    share = format_share(first.size / total)
-    bytes_of = f"{first.size:,} of the {total:,} B"
-    return Line(f"{name(first.key)} {_SAID[view].format(bytes_of)} ({share}).")
+        return Line(f"Nobody {said.format('blocks')}.")
+    bytes_of = said.format(f"{first.size:,} of the {total:,} B")
+    return Line(f"{name(first.key)} {bytes_of} ({format_share(first.size / total)}).")
 
 
 def _site_parts(holdings: Holdings, callers: _Callers, plan: Plan | None) -> list[Part]:
@@ -200,13 +198,9 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
             "(column served, docs/evidence/schemas.md)"
         )
+    heading = "memory that offers"
     columns: list[Column[Holder]] = [
-        Column(
-            "memory",
-            "memory that offers",
-            lambda one: names_of(one.key),
-            lambda one: _offers(one.key),
-        ),
+        Column("memory", heading, lambda one: names_of(one.key), lambda one: _offers(one.key)),
         *_HELD,
         Column("requested", "bytes asked for"),
     ]
