@@ -36,6 +36,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
 from heapfit.images.walk import Block, Heap
+from heapfit.importers import import_file
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -93,6 +94,8 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("commands")
     texts = {
         "run.heap": TRACE + FREES,
+        "run.log": TRACE + FREES,
+        "run2.log": TRACE + FREES,
         "run2.heap": TRACE.replace("a 7 32", "a 7 40") + FREES,
         "plan.toml": PLAN,
         "large.toml": PLAN.replace("8192", "65536"),
@@ -104,6 +107,8 @@ def folder(tmp_path_factory):
     }
     for name, text in texts.items():
         (made / name).write_text(text)
+    for name in ("run", "run2"):
+        import_file(made / f"{name}.heap", made / f"{name}.parquet")
     (made / "build").chmod(0o755)
     (made / "recordings").mkdir()
     packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]

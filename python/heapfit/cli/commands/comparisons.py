@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import make_output_option
+from heapfit.cli.arguments import make_output_option, shared
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
@@ -24,8 +24,8 @@ class CompareCommand:
     Exit status 3 if a plug-in has faults.
 
     Examples:
-        heapfit compare run.heap tlsf first_fit:coalesce=0
-        heapfit compare run.heap run2.heap tlsf --alignment 4
+        heapfit compare run.parquet tlsf first_fit:coalesce=0
+        heapfit compare run.parquet run2.parquet tlsf --alignment 4
     """
 
     words: Annotated[
@@ -62,12 +62,7 @@ class CompareCommand:
     ] = None
     pointer_bits: Annotated[
         int | None,
-        Option(
-            "--pointer-bits",
-            "Pointer size that plug-ins are built for [the recording's].",
-            _PLUGIN_GROUP,
-            choices=["32", "64"],
-        ),
+        shared("pointer_bits", "Of the plug-ins [the recording's]."),
     ] = None
     no_build: Annotated[
         bool,
@@ -92,9 +87,9 @@ class BoundsCommand:
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
 
     Examples:
-        heapfit bounds run.heap --search 0
-        heapfit bounds run.heap --search 1 -o run.csv
-        heapfit bounds run.heap --search 1 --plan plan.toml
+        heapfit bounds run.parquet --search 0
+        heapfit bounds run.parquet --search 1 -o run.csv
+        heapfit bounds run.parquet --search 1 --plan plan.toml
     """
 
     source: Path
