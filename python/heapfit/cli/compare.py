@@ -71,11 +71,8 @@ def run(command: CompareCommand) -> None:
         command.alignment,
         EXACT if command.exact else STANDARD_PRECISION,
     )
-    with (
-        progress_bar(_WORK) as progress,
-        start_sweep(command.workers) as sweep,
-        ExitStack() as opened,
-    ):
+    sweeping, opening = start_sweep(command.workers), ExitStack()
+    with progress_bar(_WORK) as progress, sweeping as sweep, opening as opened:
         importing = import_options(command.queue)
         traces = [
             opened.enter_context(open_trace(source, importing, progress)) for source in sources
@@ -108,8 +105,8 @@ def run(command: CompareCommand) -> None:
 def _find_plugins(command: CompareCommand, traces: Sequence[Trace]) -> tuple[Plugin, ...]:
     """The plug-ins that were named; HeapfitError if one is to be built against --no-build."""
     recorded = next((one.info.pointer_bits for one in traces if one.info.pointer_bits), 64)
-    bits = command.pointer_bits or recorded
-    found = plugins_of(command.plugins or [], bits, command.cflags or [])
+    bits, flags = command.pointer_bits or recorded, command.cflags or []
+    found = plugins_of(command.plugins or [], bits, flags)
     built = [one.name for one in found if not one.is_ready]
     if built and command.no_build:
         raise HeapfitError(
