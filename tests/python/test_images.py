@@ -172,7 +172,7 @@ def test_a_recording_has_no_later_one(core, tmp_path):
 NOT_HELD = {
     "was not used yet": elf(SYMBOLS, {RAM: bytes(0x1200)}),
     "0x20000008 was not captured": elf(SYMBOLS, {RAM + 0x100: bytes(64)}),
-    "has the symbols of none that is known": elf({"main": (RAM, 4)}, {RAM: bytes(64)}),
+    "has the symbols of none": elf({"main": (RAM, 4)}, {RAM: bytes(64)}),
     "has no symbols": elf({}, {RAM: bytes(64)}),
     "CONFIG_ESP_COREDUMP_CAPTURE_DRAM": elf(
         {"registered_heaps": (RAM, 4)}, {RAM: struct.pack("<I12I", RAM + 4, *[0x3FC00000] * 12)}
