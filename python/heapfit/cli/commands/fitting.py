@@ -33,6 +33,7 @@ _Platforms: TypeAlias = Annotated[
         "--for",
         f"Add the platform's API and build files: {', '.join(Platform)}.",
         metavar="PLATFORM",
+        hint=" (a chip has freertos or malloc: docs/chips.md)",
     ),
 ]
 
