@@ -124,8 +124,16 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\((?P<ms>\d+)\)", "ESP-IDF: milliseconds"),
     (Clock.DAY, rf"{_LEVEL}\s?\({_HMS}\)", "ESP-IDF: time of day"),
+    (Clock.DAY, rf"{_LEVEL}\s+{_HMS}", "levels before a time of day"),
+    (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
+    (Clock.UPTIME, r"(?P<h>\d{3,}):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)\b", "hours beyond a day"),
+    (Clock.UPTIME, r"(?P<ms>0\d{9})\s?(?=\[)", "Particle: milliseconds in ten digits"),
     (Clock.UPTIME, rf"\[\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
-    (Clock.UPTIME, rf"(?P<ms>\d{{3,}})\s+{_LEVEL}\b", "programs' own loggers: milliseconds"),
+    (
+        Clock.UPTIME,
+        rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b)",
+        "programs' own loggers: milliseconds",
+    ),
     (Clock.UPTIME, r"(?<=\[)(?<!\d)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
     (Clock.UPTIME, r"(?P<ms>\d+)\s?ms\b", "milliseconds"),
     (Clock.UPTIME, r"(?P<S>\d+(?:\.\d+)?)\s?s(?:ec\w*)?\b", "seconds"),
@@ -138,7 +146,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.DAY, _HMS, "serial monitors"),
     (
         None,
-        rf"{_LEVEL}(?:\]|>|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
+        rf"{_LEVEL}(?:\]|>|,(?=\s\[)|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
         "levels",
     ),
     (None, r"(?<=\[)(?![^\]]*\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
@@ -163,7 +171,7 @@ _ANY_RULE = re.compile(
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
 # A time that stands behind other words.
 _TOLD = re.compile(
-    r"\b[Uu]p(?:time)?\W{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:])"
+    r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:]|\s+[a-z]{2})"
     r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
     rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}"
 )

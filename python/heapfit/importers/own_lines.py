@@ -32,7 +32,7 @@ _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(
     r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
-    r"|heap|pool|nr|idx|index)\W{0,3}$"
+    r"|heap|pool|nr|idx|index)\W{0,3}$|\$$"
 )
 # What a line is, by the first of these verbs that it has.
 _VERBS = (

@@ -85,6 +85,7 @@ _HEADING = re.compile(
 _OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks")
 _BARE = re.compile(r"^\s*(\d+)\s*$")  # println(xPortGetFreeHeapSize())
 _RULE = re.compile(r"^[\s|+:=-]*-[\s|+:=-]*$")  # below the names of a table
+_LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
 _MS = 1000
 _FIRST_DATE = 1e8  # seconds; a device that counts so many has run for three years
@@ -302,6 +303,8 @@ class Table:
                 return []
             names = ["name", *names][-len(cells) :]
         row = dict(zip(names, cells, strict=False))
+        if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
+            row = {name: re.sub(r"^\d+$", r"\g<0> KB", cell) for name, cell in row.items()}
         has_bytes = any(
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row
         )
