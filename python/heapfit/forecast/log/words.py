@@ -128,7 +128,7 @@ _WORD = re.compile("[A-Za-z]{2}")
 _SEPARATOR = re.compile(
     r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|\.\s(?=[A-Z])|\b(?=(out )?of\s*$)"
 )
-_LISTED = re.compile(r"\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*")  # a name between two numbers
+_LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name between two numbers
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -264,9 +264,7 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
     # All numbers have their words behind them.
     is_behind = not _WORD.search(between[0]) and classify(between[-1]) is not None
     heads, tails = [between[0]], [""]
-    for words in between[1:]:
-        listed = _LISTED.fullmatch(words)
-        words = listed[1] if listed else words
+    for words in (_LISTED.sub(r"\1", one) for one in between[1:]):
         cuts = [*_SEPARATOR.finditer(words)]
         tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
         heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
