@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from math import inf
 from typing import NamedTuple
@@ -315,23 +315,11 @@ def _count_seconds(parts: dict[str, str | None]) -> float | None:
     )
     if parts.get("D") is None:
         return seconds
-    month, day = parts.get("M"), int(parts["D"] or 0)
-    number = int(month) if month else _MONTHS.index(parts.get("month") or "") + 1
+    month = int(parts["M"] or 0) if parts.get("M") else 1 + _MONTHS.index(parts["month"] or "")
+    year = int(parts.get("Y") or 1970)
+    day = f"{year + 2000 * (year < 100):04}-{month:02}-{int(parts['D'] or 0):02}"
+    zone = (parts.get("zone") or "").strip("UTCGMZ") or "+00:00"
     try:
-        date = datetime(_find_year(parts.get("Y")), number, day, tzinfo=UTC)
+        return datetime.fromisoformat(f"{day}T00:00{zone}").timestamp() + seconds
     except ValueError:
         return None
-    return date.timestamp() + seconds - _find_zone(parts.get("zone"))
-
-
-def _find_year(text: str | None) -> int:
-    """Of two digits in this century; 1970 where none is told."""
-    return 1970 if text is None else int(text) + 2000 * (len(text) == 2)
-
-
-def _find_zone(text: str | None) -> int:
-    """The seconds that a zone is ahead of UTC."""
-    if text is None or text[0] not in "+-":
-        return 0
-    digits = text.replace(":", "")
-    return int(digits[0] + "1") * (3600 * int(digits[1:3]) + 60 * int(digits[3:5]))

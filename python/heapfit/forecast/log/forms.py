@@ -204,7 +204,7 @@ def read_metric(line: LogLine) -> list[Sample]:
     match = _METRIC.match(line.raw.strip())
     if match is None or not (match["labels"] or _METRIC_NAME.search(match["name"])):
         return []
-    field = classify(match["name"].removesuffix("_bytes") + " ")
+    field, _ = classify(match["name"].removesuffix("_bytes") + " ")
     if field is None:
         return []
     moments = {Clock.DATE: int(match["time"]) / _MS} if match["time"] else line.moments
@@ -299,7 +299,7 @@ def _find_time(name: str, text: str) -> Moment | None:
 def _name_column(name: str) -> Field | None:
     """What a column is; a name without a heap's words may be short."""
     short = name.strip().lower().rpartition(".")[2]
-    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")
+    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")[0]
 
 
 def read_bare(line: LogLine) -> list[Sample]:

@@ -148,16 +148,12 @@ def _normalise(label: str) -> str:
     return _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
 
 
-def classify(label: str) -> Field | None:
-    """What the number behind these words is; None: nothing of a heap.
+def classify(label: str) -> tuple[Field | None, float]:
+    """What the number behind these words is, with its unit in bytes; None: nothing of a heap.
 
     >>> classify("largest_free_block"), classify("number of free blocks: ")
-    (<Field.LARGEST: 'largest'>, None)
+    ((<Field.LARGEST: 'largest'>, 1), (None, 1))
     """
-    return _classify(label)[0]
-
-
-def _classify(label: str) -> tuple[Field | None, float]:
     words = _normalise(label)
     return next(
         ((field, factor) for field, rule, factor in _RULES if rule.search(words)), (None, 1)
@@ -247,9 +243,9 @@ def _is_asked(head: str, tail: str) -> bool:
 def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float]:
     """What a number is by the words before and behind it, and by the figure before it."""
     clause = _SEPARATOR.split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
-    found = _classify(clause)
-    found = _classify(head) if found[0] is None else found
-    behind = _classify(tail)
+    found = classify(clause)
+    found = classify(head) if found[0] is None else found
+    behind = classify(tail)
     if found[0] in _WEAK and behind[0] not in (None, Field.HEAP):
         found = behind
     if found[0] in (*_WEAK, Field.MOST):
@@ -262,7 +258,7 @@ def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
     """Of each number the words before it that belong to it, and those behind."""
     # All numbers have their words behind them.
-    is_behind = not _WORD.search(between[0]) and classify(between[-1]) is not None
+    is_behind = not _WORD.search(between[0]) and classify(between[-1])[0] is not None
     heads, tails = [between[0]], [""]
     for words in (_LISTED.sub(r"\1", one) for one in between[1:]):
         cuts = [*_SEPARATOR.finditer(words)]
@@ -276,7 +272,7 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
         elif (
             not _WORD.search(_COUNTED.sub("", heads[i]))
             and (units[i - 1] == "%" or _COUNTED.match(between[i]))
-            and classify(tails[i + 1]) is None
+            and classify(tails[i + 1])[0] is None
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
     return [(heads[i], tails[i + 1]) for i in range(len(units))]
@@ -286,7 +282,7 @@ def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:
     """Gives numbers that strokes part, such as 100/200, the words that strokes part, or a total."""
     names = heads[first].split("/")
     behind, tails[first + count] = tails[first + count], ""
-    if len(names) < count or classify(heads[first]) is None:
+    if len(names) < count or classify(heads[first])[0] is None:
         names = [heads[first], *["of"] * (count - 1)] if len(names) == 1 else [heads[first]] * count
         tails[first + 1] = behind
     heads[first : first + count] = names[-count:]
