@@ -35,7 +35,6 @@ from heapfit.results.parts import (
 from heapfit.results.plans import list_plans
 from heapfit.results.ranking import inapplicable_parts
 from heapfit.results.sections.page import name_source
-from heapfit.results.sections.risk import risk_section
 
 _UNSERVED = "-: no region serves them; a larger region adds no blocks to pools."
 _ONE_IN = 0.001  # the share of failures that a device can live with
@@ -183,16 +182,8 @@ def several_plans_page(
         lead=[*lead_figures(chosen), NamedFigure("over the largest peak", ratio(over))],
         remarks=(f"Below, the page shows {names[shown]}, which needs the largest region.",),
     )
-    heap, unseen = chosen.heap_size, chosen.unseen if chosen.trained_on_this_trace else ()
-    risk = risk_section(
-        {"recorded runs": chosen.needs, "hold-out runs": unseen},
-        None if heap is None else heap.region,
-        "Each dot is a run, at the bytes that it needs; left of the line, the region to set with "
-        "its margin, it is served. Recorded: in the plan made from all. Hold-out: each run in a "
-        "plan made without it.",
-    )
     plans = Section("plans", "All plans", _tell_plans(designs, chosen, names))
-    return case_page(opening, case, mapped, plans, risk, commands=[("These plans:", command)])
+    return case_page(opening, case, mapped, plans, commands=[("These plans:", command)])
 
 
 def _tell_plans(designs: Comparison, chosen: Row, names: Sequence[str]) -> list[Part]:
