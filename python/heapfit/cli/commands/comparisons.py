@@ -7,6 +7,7 @@ from typing import Annotated
 
 from heapfit import _engine
 from heapfit.cli.arguments import SHARED, make_output_option
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
@@ -18,7 +19,7 @@ _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
 @dataclass(frozen=True, slots=True)
-class CompareCommand:
+class CompareCommand(Command):
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
     Exit status 3 if a plug-in has faults.
@@ -74,11 +75,10 @@ class CompareCommand:
     programs: list[Path] | None = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsCommand:
+class BoundsCommand(Command):
     """Show the least that any heap needs for a trace, and allocators' worst cases.
 
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
@@ -101,11 +101,10 @@ class BoundsCommand:
         ),
     ] = None
     queue: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class AllocatorsCommand:
+class AllocatorsCommand(Command):
     """List the allocators: origin, tunables, worst case, overhead of a block.
 
     Examples:
@@ -119,4 +118,3 @@ class AllocatorsCommand:
             "", help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None
-    as_json: bool = False

@@ -15,6 +15,7 @@ from heapfit.cli.arguments import (
     take_percent,
     take_size,
 )
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
@@ -38,7 +39,7 @@ _Platforms: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True, slots=True)
-class FitCommand:
+class FitCommand(Command):
     """Fit a heap: print the size to set, and write the best plan, its C code and a report.
 
     Examples:
@@ -102,11 +103,10 @@ class FitCommand:
     call_sites: bool = False
     sized: bool = False
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class CheckCommand:
+class CheckCommand(Command):
     """Check that new recordings still run in a plan's heap, and show what grew.
 
     Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
@@ -157,11 +157,10 @@ class CheckCommand:
     ] = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyCommand:
+class VerifyCommand(Command):
     """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
 
     Exit status 0 if the last runs all pass, 3 otherwise.
@@ -210,11 +209,10 @@ class VerifyCommand:
             "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
         ),
     ] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Command):
     """Run a program of this machine on a plan's heap: out of memory where the device would be.
 
     A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
@@ -239,11 +237,10 @@ class RunCommand:
         ),
     ] = False
     region: int | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateCommand:
+class GenerateCommand(Command):
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator.
 
     Examples:
@@ -283,4 +280,3 @@ class GenerateCommand:
         bool,
         Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
-    as_json: bool = False

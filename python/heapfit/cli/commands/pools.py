@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
@@ -17,7 +18,7 @@ _SYSTEMS = [line[1:-1] for line in _LINES if line[:1] == "[" and "." not in line
 
 
 @dataclass(frozen=True, slots=True)
-class SizeCommand:
+class SizeCommand(Command):
     """Size pools to serve a share of requests, and show how often they run out.
 
     Examples:
@@ -48,11 +49,10 @@ class SizeCommand:
     queue: str | None = None
     report: Path | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsCommand:
+class SettingsCommand(Command):
     """Print a system's settings to copy, of pools with their chance to run out.
 
     Examples:
@@ -80,11 +80,10 @@ class SettingsCommand:
         ),
     ] = None
     queue: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateCommand:
+class SimulateCommand(Command):
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms.
 
     Examples:
@@ -107,4 +106,3 @@ class SimulateCommand:
     report: Path | None = None
     workers: str | None = None
     seed: Annotated[int | None, show_in_help(SHARED["seed"])] = None
-    as_json: bool = False
