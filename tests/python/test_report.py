@@ -24,7 +24,6 @@ from heapfit.comparison.case import ReportCase, case_of_matrix, case_of_several,
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.heap_map import (
     REGIONS,
-    FailedRequest,
     HeapMap,
     map_of,
     map_recordings,
@@ -35,7 +34,7 @@ from heapfit.comparison.heap_map import (
 )
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
-from heapfit.comparison.trial import least_size
+from heapfit.comparison.trial import Refusal, least_size
 from heapfit.comparison.verdict import select_row
 from heapfit.design.budgets.choice import STANDARD_BUDGETS
 from heapfit.design.plan_files import designs_of
@@ -644,7 +643,7 @@ def test_both_heaps_are_replayed_in_the_same_regions_and_say_what_is_refused(map
         if one.refused:
             assert one.refused.event == trial.run(one.region).events
             assert one.refused.size == shown.events.sizes()[one.refused.event]
-            assert one.refused.largest_free <= one.refused.free
+            assert one.refused.largest_hole <= one.refused.free
 
 
 def test_what_is_packed_is_read_back(mapped):
@@ -696,7 +695,7 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
     events = heap_map.events
     gaps = np.full(events, 5, np.uint64)
     gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
-    refused = replace(heap_map.heaps[0].own, refused=FailedRequest(100, 8, 0, 0, 0))
+    refused = replace(heap_map.heaps[0].own, refused=Refusal(100, 8, 0, 0, 0))
     whole = replace(heap_map, heaps=heap_map.heaps[:1], gaps=gaps)
     until = replace(whole, heaps=(replace(heap_map.heaps[0], own=refused),))
     assert (pack_map(whole)["isEven"], pack_map(until)["isEven"]) == (True, False)
