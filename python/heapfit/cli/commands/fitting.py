@@ -71,7 +71,7 @@ class FitCommand(Command):
         Path | None,
         Option(
             "--plans",
-            "Search every candidate completely; write a plan file for each, and a page "
+            "Search every candidate completely; write a plan file for each "
             "(docs/evidence/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
