@@ -449,7 +449,7 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
 
 def test_workers_change_nothing_but_the_time(tmp_path) -> None:
     words = ("compare", bimodal(tmp_path / "b.heap"), *SMALL,
-             "--allocators", "tlsf,class_pools")  # fmt: skip
+             "tlsf", "class_pools")  # fmt: skip
     told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2")]
     assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)
 

@@ -294,7 +294,7 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     options = (
         ("--line", guess.own.line),
         ("--free", guess.own.free),
-        ("--resize", guess.own.resize),
+        ("--line", guess.own.resize),
     )
     words = [
         word for name, texts in options for text in texts.splitlines() for word in (name, text)

@@ -40,7 +40,6 @@ class CompareCommand(Command):
             f"system's heap: {_SYSTEMS}. Pools are made from the trace.",
         ),
     ] = None
-    allocators: list[str] | None = None
     seed: int = 1
     plans: list[Path] | None = None
     alignment: int = 8

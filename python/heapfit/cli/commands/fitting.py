@@ -19,7 +19,7 @@ from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
@@ -32,7 +32,7 @@ _Platforms: TypeAlias = Annotated[
     list[Platform] | None,
     Option(
         "--for",
-        f"Add the platform's API and build files: {', '.join(Platform)}.",
+        f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
         metavar="PLATFORM",
     ),
 ]
@@ -256,10 +256,6 @@ class GenerateCommand(Command):
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None
     prefix: _Prefix = "app"
-    language: Annotated[
-        Language,
-        Option("--language", "Language of the program that calls the heap. The core is always C."),
-    ] = Language.C
     platforms: _Platforms = None
     counts: Annotated[
         bool, Option("--counts", "Count live bytes, their peak, and requests out of memory.")

@@ -139,28 +139,11 @@ class ImportCommand(Command):
             metavar="TEXT",
         ),
     ] = None
-    resize: Annotated[
-        list[str] | None,
-        Option(
-            "--resize",
-            "With --line: a line that is a resize, of the block {old}.",
-            IMPORTING,
-            metavar="TEXT",
-        ),
-    ] = None
     whole_frames: Annotated[
         bool,
         Option(
             "--whole-frames",
             "Take a capture's frames as they are, of any link type [their IP packets].",
-            IMPORTING,
-        ),
-    ] = False
-    whole_only: Annotated[
-        bool,
-        Option(
-            "--whole-only",
-            "Refuse a file that is cut or damaged [what is whole before is kept].",
             IMPORTING,
         ),
     ] = False
