@@ -486,8 +486,12 @@ def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
 
 def test_only_lines_of_systems_with_such_memories_are_printed():
     rule = InsideRule(100)
-    assert [*list_system_lines(two(4096), rule)] == ["esp_idf", "linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule)] == ["linker", "zephyr", "esp_idf"]
+    own = [replace(one, plan=Plan("esp_tlsf", {"alignment": 4})) for one in two(4096)]
+    assert [*list_system_lines(own, rule)] == ["esp_idf", "linker", "zephyr"]
     assert [*list_system_lines(two(4096), None)] == ["linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule, {"heap_4"})] == ["linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule, {"esp-tlsf"})] == ["esp_idf", "linker", "zephyr"]
     tightly = (Memory("dtcm", 4096, (), HEAP), Memory("axi", 8192, ("dma",), HEAP))
     assert [*list_system_lines(tightly, rule)] == ["linker", "zephyr"]
 

@@ -30,12 +30,17 @@ from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 
 COMPILER: Final = "arm-none-eabi-gcc 12.2.1"  # of all tables
+CODES: Final = "codes.csv"
+INSTRUCTIONS: Final = "instructions.csv"
+_SYSTEM_CODES: Final = "system_codes.csv"
+_SYSTEM_INSTRUCTIONS: Final = "system_instructions.csv"
 FURTHER: Final = {  # functions of a header by the end of their names
     "realloc": ("_realloc", "_realloc_sized"),
     "aligned": ("_aligned_alloc",),
     "calloc": ("_calloc",),
     "all": ("",),
 }
+INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +89,19 @@ def _tunable_label(tunable: _engine.Tunable, plan: Plan) -> str:
 @cache
 def read_codes() -> Mapping[str, MeasuredCode]:
     """Reads the tables of measured codes; the result is by code label."""
-    return _read_tables("codes.csv", "instructions.csv")
+    return _read_tables(CODES, INSTRUCTIONS)
 
 
 @cache
 def read_system_codes() -> Mapping[str, MeasuredCode]:
     """Reads the tables of heaps that systems bring; the result is by the heap's name."""
-    return _read_tables("system_codes.csv", "system_instructions.csv")
+    return _read_tables(_SYSTEM_CODES, _SYSTEM_INSTRUCTIONS)
 
 
 def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
     lines: dict[str, dict[str, LinearCost]] = defaultdict(dict)
     for row in _rows(instructions):
-        coefficients = (float(row[name]) for name in ("base", "per_load", "per_store"))
+        coefficients = (float(row[name]) for name in INSTRUCTION_COLUMNS[2:])
         lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
     found = {}
     for row in _rows(codes):

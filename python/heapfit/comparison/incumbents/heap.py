@@ -88,6 +88,7 @@ class Heap:
     )
     long_header: int = 0  # of each chunk where its setting is larger than the next
     largest_short: int = 0
+    drop_in: int = 0  # of code that a heap of ours has in its place, beside init, malloc and free
     tolerance: float | None = None  # percent of R beside the source; 0.0: exact; None: it is ours
 
     @property

@@ -104,7 +104,7 @@ def measure_pairs(
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (
         cost_heap(heap.name, heap, load_trace(over_now[0]), size),
-        cost_heap(ours.name, ours, load_trace(over_plan[0]), fitted_size),
+        cost_heap(ours.name, ours, load_trace(over_plan[0]), fitted_size, drop_in=heap.drop_in),
     )
     wanted = enough_recordings(load.u_max)
     return MeasuredPairs(IncumbentVerdict(heap, pairs, costs, None, wanted), fitted_load.peaks)
