@@ -214,7 +214,8 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
     assert beside["static"] == 10 * (2952 + 1978 + 1040 + 528)
     shown = heapfit("compare", "t.heap", worst, folder=tmp_path)
     text = " ".join(shown.stdout.split())
-    assert f"no headers the trace fits in {beside['packing']:,} B. " in text
+    assert f"With a pool for each size the trace takes {beside['static']:,} B. " in text
+    assert "fits in" not in text, "a number that other rows would change: `bounds` has it"
     worst = beside["worst_case"]
     assert worst["premise"] == "any order of these blocks"
     assert f"Proven worst case of the first row: {worst['size']:,} B in {worst['premise']}." in text

@@ -13,6 +13,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
 from heapfit.images.walk import Block, Heap
+from heapfit.importers import import_file
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -93,6 +95,8 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("commands")
     texts = {
         "run.heap": TRACE + FREES,
+        "run.log": TRACE + FREES,
+        "run2.log": TRACE + FREES,
         "run2.heap": TRACE.replace("a 7 32", "a 7 40") + FREES,
         "plan.toml": PLAN,
         "large.toml": PLAN.replace("8192", "65536"),
@@ -104,6 +108,8 @@ def folder(tmp_path_factory):
     }
     for name, text in texts.items():
         (made / name).write_text(text)
+    for name in ("run", "run2"):
+        import_file(made / f"{name}.heap", made / f"{name}.parquet")
     (made / "build").chmod(0o755)
     (made / "recordings").mkdir()
     packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
@@ -828,6 +834,29 @@ def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(name, tmp_path,
             assert made & its in (set(), its), f"in parts before {place}"
         assert told.startswith("heapfit: interrupted; ")
         assert ("nothing was written" in told) == (not made), place
+
+
+WATCHED = {f"record {how}": f"{how} -o out -- sleep 0.3" for how in ("--watch", "--page 0")}
+
+
+@pytest.mark.parametrize("name", [*(NAMES if ALL_INTERRUPTS else ("fit", "size")), *WATCHED])
+def test_threads_end_with_a_command_that_is_interrupted(name, folder, tmp_path, monkeypatch):
+    """Those that the interpreter does not wait for would meet an engine that is gone."""
+    command = name.split()[0]
+    offered = {option.name for option in options_of(all_commands()[command])}
+    words = [*(RUNS | WATCHED)[name].split(), *(["--workers=2"] * ("--workers" in offered))]
+    for step in (2, 3):
+        shutil.copytree(folder, tmp_path / str(step))
+        monkeypatch.chdir(tmp_path / str(step))
+        with monkeypatch.context() as replaced:
+            events = Events(replaced)
+            events.last = ("told", step)
+            before = {*threading.enumerate()}
+            call_heapfit(command, *words)
+        for thread in {*threading.enumerate()} - before:
+            assert not thread.daemon, thread
+            thread.join(60)
+            assert not thread.is_alive(), thread
 
 
 SECONDS = {  # some seconds each, and what they leave

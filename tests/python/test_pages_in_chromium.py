@@ -36,6 +36,8 @@ from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import load_trace
 from program import run_heapfit
 
+pytestmark = pytest.mark.usefixtures("unmeasured_module")
+
 MAP_IS_DRAWN = "'isDrawn' in document.getElementById('heap-map').dataset"
 DRAW = "drawings.forEach((one) => one.draw())"  # also what is further away
 PHONE = (390, 844)

@@ -26,6 +26,8 @@ from heapfit.cli.printing.help_screen import list_examples
 from program import run_heapfit
 from readme import copy_clone
 
+pytestmark = pytest.mark.usefixtures("unmeasured_module")
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`(heapfit [^`]+)`")
@@ -44,6 +46,7 @@ PARSED_ONLY = {
     "heapfit reproduce --all --report papers.html": "minutes",
     "heapfit reproduce --all --json": "minutes",
     "heapfit reproduce 003 002-6": "a minute",
+    "heapfit bounds mine.parquet --plan plan.toml": "run by tests/python/test_adversary.py",
     "heapfit simulate examples/partitions/figure-5.toml": "run for docs/evidence/simulation.md",
     "heapfit simulate examples/partitions/figure-5.toml --report figure-5.html": "likewise",
 }

@@ -63,10 +63,10 @@ def _import_image(command: ImportCommand) -> None:
     target = command.output or Path(f"{source_name(source)}.json")
     snapshot = read_image(source, program, command.at)
     write_snapshot(snapshot, target)
-    parts = (Line(describe_heap(heap)[0]) for heap in snapshot.heaps)
-    shown = Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True)
     fields = Fields({"snapshot": target, "notes": snapshot.notes})
-    print_result([fields, *parts, shown, *map(Note, snapshot.notes)], command.as_json)
+    shown = Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True)
+    heaps = (Line(describe_heap(heap)[0]) for heap in snapshot.heaps)
+    print_result([fields, *heaps, shown, *map(Note, snapshot.notes)], command.as_json)
 
 
 def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> list[Part]:

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import SHARED, make_output_option
+from heapfit.cli.arguments import make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
@@ -25,8 +25,8 @@ class CompareCommand(Command):
     Exit status 3 if a plug-in has faults.
 
     Examples:
-        heapfit compare run.heap tlsf first_fit:coalesce=0
-        heapfit compare run.heap run2.heap tlsf --alignment 4
+        heapfit compare run.parquet tlsf first_fit:coalesce=0
+        heapfit compare run.parquet run2.parquet tlsf --alignment 4
     """
 
     words: Annotated[
@@ -60,7 +60,10 @@ class CompareCommand(Command):
             _PLUGIN_GROUP,
         ),
     ] = None
-    pointer_bits: Annotated[int, replace(SHARED["pointer_bits"], group=_PLUGIN_GROUP)] = 32
+    pointer_bits: Annotated[
+        int | None,
+        shared("pointer_bits", "Of the plug-ins [the recording's]."),
+    ] = None
     no_build: Annotated[
         bool,
         Option(
@@ -83,9 +86,9 @@ class BoundsCommand(Command):
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
 
     Examples:
-        heapfit bounds run.heap --search 0
-        heapfit bounds run.heap --search 1 -o run.csv
-        heapfit bounds run.heap --search 1 --plan plan.toml
+        heapfit bounds run.parquet --search 0
+        heapfit bounds run.parquet --search 1 -o run.csv
+        heapfit bounds run.parquet --search 1 --plan plan.toml
     """
 
     source: Path

@@ -10,8 +10,8 @@ from heapfit.cli.arguments import (
     PLAN,
     SEARCHING,
     SHARED,
-    TIMES_HELP,
     make_output_option,
+    shared,
     take_percent,
     take_size,
 )
@@ -43,8 +43,8 @@ class FitCommand(Command):
     """Fit a heap: print the size to set, and write the best plan, its C code and a report.
 
     Examples:
-        heapfit fit run.heap
-        heapfit fit run.heap run2.heap --now heap_4
+        heapfit fit run.parquet
+        heapfit fit run.parquet run2.parquet --now heap_4
     """
 
     sources: list[Path]
@@ -61,7 +61,7 @@ class FitCommand(Command):
             **take_size(1),
         ),
     ] = None
-    horizon: str | None = None
+    horizon: Annotated[str | None, shared("horizon")] = None
     margin: float | None = None
     prefer: Preference | None = None
     alignment: int = 8
@@ -84,7 +84,6 @@ class FitCommand(Command):
         Option(
             "--code",
             "Write plan and C code of the fitted heap even if it is not worth a change.",
-            _CANDIDATE_GROUP,
         ),
     ] = False
     pools: Annotated[
@@ -112,8 +111,8 @@ class CheckCommand(Command):
     Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
 
     Examples:
-        heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%
-        heapfit check run2.heap --base run.heap --report grew.html
+        heapfit check run2.parquet --plan plan.toml --base run.parquet --growth 5%
+        heapfit check run2.parquet --base run.parquet --report grew.html
     """
 
     sources: list[Path]
@@ -127,7 +126,7 @@ class CheckCommand(Command):
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: list[Path] | None = None
+    base: Annotated[list[Path] | None, shared("base", "What grew since it is shown.")] = None
     growth: Annotated[
         float | None,
         Option(
@@ -144,7 +143,9 @@ class CheckCommand(Command):
         Option("--measure", "Search the smallest region of recordings that pass, too.", SEARCHING),
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
-    report: list[Path] | None = None
+    report: Annotated[
+        list[Path] | None, shared("report", "Named .md it is Markdown, for a pull request.")
+    ] = None
     programs: list[Path] | None = None
     base_programs: Annotated[
         list[Path] | None,
@@ -187,8 +188,8 @@ class VerifyCommand(Command):
             "", metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, Option("--times", TIMES_HELP, min=1)] = 10
-    base: list[Path] | None = None
+    times: Annotated[int, shared("times", "Each is recorded, and fitted if it fails.")] = 10
+    base: Annotated[list[Path] | None, shared("base", "New plans serve it, too.")] = None
     now: str | None = None
     build_now: Annotated[
         str,

@@ -18,8 +18,8 @@ class PlaceCommand(Command):
     one memory: two programs in one heap, or apart?
 
     Examples:
-        heapfit place run.heap --memory internal=320K:dma --memory psram=4M --needs dma=1500
-        heapfit place run.heap run2.heap --memory dtcm=128K --memory sram=1M:dma --admission 0.9
+        heapfit place run.parquet --memory internal=320K:dma --memory psram=4M --needs dma=1500
+        heapfit place run.parquet --memory dtcm=128K --memory sram=1M:dma --admission 0.9
     """
 
     sources: list[Path]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import IMPORTING, SHARED, make_output_option, show_in_help
+from heapfit.cli.arguments import IMPORTING, make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.plan.quantities import parse_address
@@ -88,7 +88,7 @@ class RecordCommand(Command):
             max=65_535,
         ),
     ] = None
-    plan: Path | None = None
+    plan: Annotated[Path | None, shared("plan", "With --watch: the heap that is followed.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class ImportCommand(Command):
     """Turn recordings or captures into stored traces, dumps with --program into snapshots.
 
     Examples:
-        heapfit import run.heap run2.heap -o traces
+        heapfit import run.log run2.log -o traces
         heapfit import capture.pcap --queue fifo:1000
     """
 
@@ -114,7 +114,7 @@ class ImportCommand(Command):
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
     workers: str | None = None
-    queue: Annotated[str | None, show_in_help(SHARED["queue"])] = None
+    queue: Annotated[str | None, shared("queue")] = None
     programs: list[Path] | None = None
     at: Annotated[
         int | None,
@@ -129,7 +129,9 @@ class ImportCommand(Command):
     drop_unknown: Annotated[
         bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
-    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
+    line: Annotated[
+        list[str] | None, shared("line", "As 'Allocated {size} bytes at {address}'.")
+    ] = None
     free: Annotated[
         list[str] | None,
         Option(
@@ -147,7 +149,9 @@ class ImportCommand(Command):
             IMPORTING,
         ),
     ] = False
-    pointer_bits: int | None = None
+    pointer_bits: Annotated[
+        int | None, shared("pointer_bits", "Of a recorded program whose file does not say it.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +172,7 @@ class WorkloadCommand(Command):
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
-    seed: Annotated[int, show_in_help(SHARED["seed"])] = 1
+    seed: Annotated[int, shared("seed")] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +182,8 @@ class ProfileCommand(Command):
     Of a snapshot of a dumped heap it shows blocks, holes and damage; of two what grew.
 
     Examples:
-        heapfit profile run.heap
-        heapfit profile run.heap -o live.parquet
+        heapfit profile run.parquet
+        heapfit profile run.parquet -o live.parquet
     """
 
     source: Path
@@ -203,13 +207,13 @@ class SitesCommand(Command):
     """Show the call sites of a recording: their sizes, lifetimes and source lines.
 
     Examples:
-        heapfit sites run.heap
-        heapfit sites run.heap --view held
+        heapfit sites run.parquet
+        heapfit sites run.parquet --view held
     """
 
     source: Path
     programs: list[Path] | None = None
-    plan: Path | None = None
+    plan: Annotated[Path | None, shared("plan", "Its tag of each call site is shown.")] = None
     view: Annotated[
         View | None,
         Option(
@@ -238,4 +242,4 @@ class ForecastCommand(Command):
     log: Annotated[
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
-    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
+    line: Annotated[list[str] | None, shared("line", "As 'free {free} largest {largest}'.")] = None
