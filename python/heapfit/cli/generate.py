@@ -19,8 +19,6 @@ from heapfit.plan.targets import Platform
 from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import usable_cores
 
-CODE = "The C code"
-
 
 def run(command: GenerateCommand) -> None:
     if command.plan is None:

@@ -62,8 +62,8 @@ def generate(
 
     Every external name begins with `prefix`, or with hfit, but for a platform's own. HeapfitError,
     and nothing changed, if the plan has no region, the prefix is not fit for a name of the options'
-    language, or the folder holds anything that `generate` did not write. The README has code sizes
-    if a C compiler is there, and the header what its calls cost at worst if that for an Arm is.
+    language, or the folder holds anything that `generate` did not write. The README has code sizes,
+    and the header what its calls cost at worst, if a C compiler for an Arm is there.
     """
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
