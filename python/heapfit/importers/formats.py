@@ -73,6 +73,7 @@ _FOREIGN = tuple(
             "a page of heapfit's own",
             "give the recording that it was made of",
         ),
+        (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
         (
             rb'\A\s*\{\s*"schema(_version)?"',
             "an answer of heapfit's own, by --json",
