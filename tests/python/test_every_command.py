@@ -1072,7 +1072,7 @@ def test_check_holds_each_heap_or_says_why_not(said, name, size, recording):
     ("words", "recording"),
     [
         (("fit", "--now", "heap_4"), "4-GiB"),
-        (("compare", "--allocators", "tlsf"), "above"),
+        (("compare", "tlsf"), "above"),
         (("check", "--heap", "heap_4:4K"), "4-GiB"),
     ],
 )
