@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from heapfit.comparison.incumbents.heap import Heap, Recording, describe_namesak
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 
 
@@ -71,18 +73,31 @@ def search(
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
+    base: int = 0,
+    known: dict[tuple[Any, ...], Any] | None = None,
 ) -> Need:
-    """The smallest regions in which a trial of the heap serves; `measure` has the rules."""
-    step = f"compare {heap.name}"
+    """The smallest regions in which a trial of the heap serves; `measure` has the rules.
+
+    `known`: what was found of this recording, in a region aligned to `base`; it is added to.
+    """
+    step, events = f"compare {heap.name}", 0
+    asked = repr(replace(heap, name="", title="")), max(base, heap.plan.alignment), also
+    known = {} if known is None else known
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
 
-    found = trial.scan(threads, tell, bool(every_size), also)
-    events = found.events
+    def scan(whole: bool) -> _engine.RegionSearch:
+        nonlocal events
+        if (*asked, whole) not in known:
+            known[*asked, whole] = trial.scan(threads, tell, whole, also)
+            events += known[*asked, whole].events
+        scanned: _engine.RegionSearch = known[*asked, whole]
+        return scanned
+
+    found = scan(bool(every_size))
     if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
-        found = trial.scan(threads, tell, True, also)
-        events += found.events
+        found = scan(True)
     progress(step, 1.0)
     r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
     return Need(r_min, r_safe, found, events)
@@ -113,6 +128,8 @@ def measure(
             also=also,
             threads=threads,
             every_size=every_size,
+            base=max(base, one.largest_alignment),
+            known=one.found if isinstance(one, LoadedTrace) else None,
         )
         for one in recordings
     )
@@ -147,17 +164,18 @@ def measure_with_notes(
     recordings: Sequence[Recording],
     progress: Progress = ignore_progress,
     *,
-    has_permanent: bool = True,
+    is_own: bool = True,
 ) -> Needs:
     """The needs with notes on what the heap is not, and with what no run ever frees.
 
-    That is sought if `has_permanent`: requests that begin all recordings, before any free, and stay
-    until the end. Their saving is of the largest memory of all.
+    That is sought if the program has the heap: requests that begin all recordings, before any free,
+    and stay until the end. Their saving is of the largest memory of all.
     """
-    needs, requests = measure(heap, recordings, progress=progress), [*map(requests_of, recordings)]
+    needs = measure(heap, recordings, progress=progress, every_size=None if is_own else False)
+    requests = [*map(requests_of, recordings)]
     refused = [note for one in requests for note in heap.describe_zero_requests(one)]
     needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap), *refused])))
-    objects = _find_permanent(requests) if has_permanent and needs.most is not None else ()
+    objects = _find_permanent(requests) if is_own and needs.most is not None else ()
     if not objects or needs.most is None:
         return needs
     sizes, unit = [int(requests[0].size[one]) for one in objects], needs.heap.plan.alignment

@@ -103,13 +103,15 @@ def learn_placement(
     most_events: int,
     seed: int = 1,
     progress: Progress = ignore_progress,
+    *,
+    climbs: bool = True,
 ) -> Placement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.
 
-    None if no layout serves the trace.
+    Single classes are turned over if it `climbs`. None if no layout serves the trace.
     """
     with closing(PlacementSearch(loaded, most_events, seed, progress)) as search:
-        found = search.run(layouts)
+        found = search.run(layouts, climbs=climbs)
     progress(_STEP, 1.0)
     return found
 
@@ -159,7 +161,7 @@ class PlacementSearch:
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
-    def run(self, layouts: Sequence[Plan]) -> Placement | None:
+    def run(self, layouts: Sequence[Plan], *, climbs: bool) -> Placement | None:
         """Learns the ends of size classes, starting from plain layouts; None if none serves."""
         for layout in layouts:
             self._try(layout, 0)
@@ -172,8 +174,9 @@ class PlacementSearch:
             for placing in self._guess(limited, layouts):
                 if self._has_work() and self._refine(placing):
                     by_lifetime = self.best or limited
-            layout = (self.best or limited).layout
-            self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
+            if climbs:
+                layout = (self.best or limited).layout
+                self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
         best = self.best or limited
         return Placement(plain, limited, by_lifetime, best, self.tried, self.replayed)
 
