@@ -422,6 +422,16 @@ def test_one_thread_begins_nothing():
     alone.close()
 
 
+def test_a_long_recording_learns_what_its_excerpt_guesses(tmp_path):
+    spec = parse_workload("phases_x16:limit=10,events=200000")
+    loaded = load_trace(generate_workload(spec, tmp_path / "w.parquet"))
+    found = learn_placement(loaded, [PLAIN], 300 * len(loaded.events))
+    assert found is not None and found.plain.region - found.climbed.region > 1000
+    assert found.replayed < 100 * len(loaded.events)
+    climbed = _engine.Trial(found.climbed.plan.engine(), loaded.events)
+    assert climbed.run(found.climbed.region).runs  # of the whole
+
+
 @pytest.mark.parametrize("count", range(4))
 def test_each_item_comes_with_those_that_follow(count):
     found = list(with_following(range(10), count))
