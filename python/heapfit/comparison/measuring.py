@@ -8,7 +8,12 @@ from typing import Any
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import Need, grow_headers, search
+from heapfit.comparison.incumbents.needs import (
+    Need,
+    grow_headers,
+    known_searches,
+    search,
+)
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
@@ -65,8 +70,7 @@ def measure_candidate(
         also=precision.also,
         threads=ground.threads,
         every_size=precision.every_size,
-        base=ground.base_alignment,
-        known=ground.found,
+        known=known_searches(ground.found, ground.base_alignment, candidate.plan),
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:

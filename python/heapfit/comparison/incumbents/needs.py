@@ -13,6 +13,7 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, Recording, describe_namesakes, make_system_heap
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
@@ -73,16 +74,14 @@ def search(
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
-    base: int = 0,
-    known: dict[tuple[Any, ...], Any] | None = None,
+    known: dict[tuple[Any, ...], _engine.RegionSearch] | None = None,
 ) -> Need:
     """The smallest regions in which a trial of the heap serves; `measure` has the rules.
 
-    `known`: what was found of this recording, in a region aligned to `base`; it is added to.
+    `known`: searches on this recording, of regions that begin alike; it is added to.
     """
     step, events = f"compare {heap.name}", 0
-    asked = repr(replace(heap, name="", title="")), max(base, heap.plan.alignment), also
-    known = {} if known is None else known
+    asked, known = (repr(replace(heap, name="", title="")), also), {} if known is None else known
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
@@ -92,8 +91,7 @@ def search(
         if (*asked, whole) not in known:
             known[*asked, whole] = trial.scan(threads, tell, whole, also)
             events += known[*asked, whole].events
-        scanned: _engine.RegionSearch = known[*asked, whole]
-        return scanned
+        return known[*asked, whole]
 
     found = scan(bool(every_size))
     if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
@@ -128,8 +126,9 @@ def measure(
             also=also,
             threads=threads,
             every_size=every_size,
-            base=max(base, one.largest_alignment),
-            known=one.found if isinstance(one, LoadedTrace) else None,
+            known=known_searches(one.found, max(base, one.largest_alignment), heap.plan)
+            if isinstance(one, LoadedTrace)
+            else None,
         )
         for one in recordings
     )
@@ -147,6 +146,15 @@ def measure(
         every_size=every_size,
     )
     return replace(again, more_events=again.more_events + needs.events)
+
+
+def known_searches(
+    found: dict[tuple[Any, ...], Any], base: int, plan: Plan
+) -> dict[tuple[Any, ...], _engine.RegionSearch]:
+    """The searches that are among what was found of a recording, of regions that begin so."""
+    known: dict[tuple[Any, ...], _engine.RegionSearch]
+    known = found.setdefault(("regions", max(base, plan.alignment)), {})
+    return known
 
 
 def grow_headers(heap: Heap, memories: Sequence[int | None]) -> Heap:

@@ -102,10 +102,10 @@ class Placement:
 def learn_placement(
     loaded: LoadedTrace,
     layouts: Sequence[Plan],
+    *,
     most_events: int,
     seed: int = 1,
     progress: Progress = ignore_progress,
-    *,
     climbs: bool = True,
 ) -> Placement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.

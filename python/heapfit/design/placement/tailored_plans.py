@@ -109,7 +109,12 @@ def make_tailored_candidates(
     candidates, seed = _list_plain(loaded, plain), options.budgeting.seed
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
     learned = learn_placement(
-        loaded, list(plain.values()), most, seed, progress, climbs=options.climbs
+        loaded,
+        list(plain.values()),
+        most_events=most,
+        seed=seed,
+        progress=progress,
+        climbs=options.climbs,
     )
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
