@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program where all is missing that Python does not document for Windows.
+"""Runs commands where all is missing that Python does not document for Windows.
 
-  python tests/without_posix.py COMMAND...
+  python tests/without_posix.py '[["FOLDER", "fit", "run.parquet"], ...]'
 
 Modules, functions and signals are gone; /dev and /proc, a folder that is opened, a file that is
 replaced or removed while it is open, and descriptors passed to a process are refused, as Windows
-refuses them. No program is on the path. What it cannot show: paths with drives, line ends, code
-pages, and the C and C++ code (docs/platforms.md).
+refuses them. Text whose encoding nobody names is of code page 1252, its lines end in CR LF. No
+program is on the path. All run in this process; status, output and errors of each are printed, as
+JSON. What it cannot show: paths with drives, and the C and C++ code (docs/platforms.md).
 """
 
 import asyncio  # noqa: F401 (of the standard library, loaded while all is there)
@@ -14,15 +15,15 @@ import builtins
 import concurrent.futures.thread  # noqa: F401
 import inspect
 import io
-import multiprocessing.connection  # noqa: F401
+import json
 import os
-import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile  # noqa: F401
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,12 @@ OF_OS = """
     fork forkpty geteuid getuid getegid getgid getgroups getpgid killpg mkfifo mknod nice openpty
     posix_spawn pread pwrite register_at_fork sched_getaffinity sched_setaffinity setsid statvfs
     fstatvfs sysconf wait wait3 wait4 waitid uname fchmod chown lchown
+    getxattr setxattr listxattr removexattr memfd_create eventfd pipe2 posix_fadvise sendfile
     O_CLOEXEC O_DIRECTORY O_NOCTTY O_NOFOLLOW O_NONBLOCK O_SYNC
 """
 KEPT_SIGNALS = {"SIGABRT", "SIGFPE", "SIGILL", "SIGINT", "SIGSEGV", "SIGTERM"}
 OF_SIGNAL = "pthread_sigmask sigwait pthread_kill SIG_BLOCK SIG_UNBLOCK SIG_SETMASK alarm"
+CODE_PAGE = "cp1252"
 OURS = str(Path(__file__).resolve().parents[1] / "python")
 
 
@@ -122,7 +125,7 @@ def take_away() -> None:
         is_signal = name.startswith("SIG") and name[3] != "_"
         if name in OF_SIGNAL.split() or (is_signal and name not in KEPT_SIGNALS):
             delattr(signal, name)
-    builtins.open = io.open = checked(open, require_file)
+    builtins.open = io.open = open_as_there
     os.open = checked(os.open, require_file)
     os.rename = checked(os.rename, require_closed, require_new)
     os.replace = checked(os.replace, require_closed, require_closed)
@@ -131,7 +134,33 @@ def take_away() -> None:
     shutil.which = lambda *_, **__: None
 
 
+def open_as_there(file: Any, mode: str = "r", *arguments: Any, **named: Any) -> Any:
+    """The open file, in which text has what Windows takes for its encoding and ends of lines."""
+    require_file(file)
+    if "b" not in mode and is_ours():
+        given = dict(zip(("buffering", "encoding", "errors", "newline"), arguments, strict=False))
+        arguments, named = (), given | named
+        if named.get("encoding") in (None, "locale"):
+            named["encoding"] = CODE_PAGE
+        if named.get("newline") is None and mode[0] in "wax":
+            named["newline"] = "\r\n"
+    return _open(file, mode, *arguments, **named)
+
+
+_open = open
+
+
+def run(folder: str, *words: str) -> tuple[int, str, str]:
+    """How a command ends in a folder, and what it prints where no terminal is."""
+    from heapfit.cli.main import main
+
+    os.chdir(folder)
+    out, err = (io.TextIOWrapper(io.BytesIO(), CODE_PAGE, write_through=True) for _ in "oe")
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(list(words))
+    return status, *(one.buffer.getvalue().decode(CODE_PAGE) for one in (out, err))
+
+
 if __name__ == "__main__":
     take_away()
-    sys.argv = ["heapfit", *sys.argv[1:]]
-    runpy.run_module("heapfit", run_name="__main__", alter_sys=True)
+    json.dump([run(*command) for command in json.loads(sys.argv[1])], sys.stdout)

@@ -257,11 +257,12 @@ def test_a_fit_by_two_threads_is_the_fit_by_one(tmp_path):
 LEFT = """
 import os, signal, sys
 from pathlib import Path
-from heapfit.outputs.scratch import claim_folder, scratch_file
-folder, _ = claim_folder(Path(sys.argv[1]))
-(folder / "part").write_text("half")
-with scratch_file(Path(sys.argv[1])):
-    os.kill(os.getpid(), signal.SIGKILL)
+from heapfit.outputs.scratch import claim_folder
+for _ in range(2):
+    folder, _ = claim_folder(Path(sys.argv[1]))
+    (folder / "part").write_text("half")
+    os.utime(folder, (0, 0))
+os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
@@ -277,6 +278,7 @@ def test_what_a_kill_left_goes_and_what_lives_stays(tmp_path):
     named.write_text("somebody's")
     with scratch.scratch_folder(tmp_path) as living:
         assert set(tmp_path.iterdir()) == {named, living}
+        os.utime(living, (0, 0))
         scratch.sweep_folder.cache_clear()
         with stage_file(tmp_path / "made") as staging:
             staging.write_text("whole")
@@ -287,6 +289,7 @@ def test_what_a_kill_left_goes_and_what_lives_stays(tmp_path):
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / ".heapfit-abcdefgh.part").symlink_to("theirs")
+    os.utime(tmp_path / ".heapfit-abcdefgh.part", (0, 0), follow_symlinks=False)
     with scratch.scratch_folder(tmp_path):
         assert (tmp_path / "theirs").is_dir()
 

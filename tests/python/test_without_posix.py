@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands that a firmware engineer on Windows needs run without what Windows has not."""
 
+import json
 import os
 import subprocess
 import sys
@@ -12,14 +13,6 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 RUN = EXAMPLES / "check/traces/base.parquet"
 PLAN = EXAMPLES / "check/plan.toml"
-
-
-def run(*words: object, folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, ROOT / "tests/without_posix.py", *map(str, words)]
-    environment = {**os.environ, "PATH": "/nonexistent", "NO_COLOR": "1"}
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
 
 
 LOG = EXAMPLES / "telemetry/calls.log"
@@ -35,29 +28,46 @@ COMMANDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_runs_where_only_python_for_windows_is(command: str, tmp_path: Path) -> None:
-    done = run(command, *COMMANDS[command], folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout) > 50
+ON_LINUX = {
+    "record": [["record", "--", "ls"], "record needs Linux or WSL"],
+    "verify": [["verify", PLAN, "--qemu", "a", "--build", "make"], "verify needs Linux or WSL"],
+}
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, int, str, str]]:
+    """The folder of each command, its status, output and errors; all in one process."""
+    words = {name: [name, *rest] for name, rest in COMMANDS.items()}
+    words |= {name: asked for name, (asked, _) in ON_LINUX.items()}
+    folders = {name: tmp_path_factory.mktemp(name) for name in words}
+    runs = [(name, [folders[name], *map(str, asked)]) for name, asked in words.items()]
+    runs.append(("fit again", [folders["fit"], *map(str, words["fit"])]))  # in place of the first
+    asked = json.dumps([run for _, run in runs], default=str)
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests/without_posix.py", asked],
+        env={**os.environ, "PATH": "/nonexistent", "NO_COLOR": "1"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    results = json.loads(done.stdout)
+    return {
+        name: (Path(run[0]), *result) for (name, run), result in zip(runs, results, strict=True)
+    }
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, "fit again"])
+def test_a_command_runs_where_only_python_for_windows_is(command: str, ended) -> None:
+    folder, status, out, err = ended[command]
+    assert status == 0, err
+    assert len(out) > 50
     if command == "fit":
-        assert {one.name for one in (tmp_path / "out").iterdir()} >= {"plan.toml", "report.html"}
-        again = run(command, *COMMANDS[command], folder=tmp_path)  # in place of the first
-        assert again.returncode == 0, again.stderr
-    assert list(tmp_path.rglob(".heapfit-*")) == []
+        assert {one.name for one in (folder / "out").iterdir()} >= {"plan.toml", "report.html"}
+    assert list(folder.rglob(".heapfit-*")) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["record", "--", "ls"], "record needs Linux or WSL"),
-        (["verify", PLAN, "--qemu", "a.elf", "--build", "make"], "verify needs Linux or WSL"),
-    ],
-)
-def test_what_needs_linux_says_so_in_one_line(words, told, tmp_path):
-    done = run(*words, folder=tmp_path)
-    assert done.returncode == 1
-    assert done.stderr == f"heapfit: {told} (docs/platforms.md)\n"
+@pytest.mark.parametrize("command", ON_LINUX)
+def test_what_needs_linux_says_so_in_one_line(command: str, ended) -> None:
+    _, status, _, err = ended[command]
+    assert (status, err) == (1, f"heapfit: {ON_LINUX[command][1]} (docs/platforms.md)\n")
 
 
 def test_what_is_taken_away_is_missed(tmp_path):

@@ -54,7 +54,7 @@ def merge(paths: Sequence[Path], plan: PlanFile) -> Check:
 def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[CheckedRecording, ...]]:
     damaged = f"{path}: is no result of `heapfit check --json` with a plan"
     try:
-        shard = json.loads(path.read_text())["shard"]
+        shard = json.loads(path.read_bytes())["shard"]  # also UTF-16, as Windows has it
         if shard["check"] != _identity(plan):
             raise HeapfitError(f"{path}: was checked by another plan, or by another heapfit")
         recordings = _restore(tuple[CheckedRecording, ...], shard["recordings"])

@@ -157,7 +157,7 @@ class Judge:
         row, fitted = choice.winner, choice.answer.size
         costs = (
             cost_heap(heap.name, heap, choice.shown, size),
-            cost_heap(row.name, row.heap, choice.shown, fitted),
+            cost_heap(row.name, row.heap, choice.shown, fitted, drop_in=heap.drop_in),
         )
         return IncumbentVerdict(
             heap,

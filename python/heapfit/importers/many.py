@@ -54,7 +54,7 @@ def list_recordings(words: Iterable[str | Path]) -> list[Path]:
 def _lines_of(listing: Path) -> list[str]:
     """The names in a list of recordings, a line each; those that begin with # are left out."""
     try:
-        lines = listing.read_text().splitlines()
+        lines = listing.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeError) as error:
         reason = read_error_reason(error) if isinstance(error, OSError) else "is no text"
         raise HeapfitError(f"{listing}: {reason}") from error

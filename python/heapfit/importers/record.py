@@ -32,7 +32,7 @@ from heapfit.importers.preload import find_program, library_for, preload_first, 
 from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_replaceable
-from heapfit.outputs.scratch import scratch_file
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 
@@ -138,8 +138,8 @@ def _require_place(output: Path) -> None:
         if not output.exists():
             output.touch()
             output.unlink()
-        with scratch_file(output.parent) as probe:
-            probe.write_bytes(bytes(_LEAST_ROOM))
+        with scratch_folder(output.parent) as folder:
+            (folder / "probe").write_bytes(bytes(_LEAST_ROOM))
     except OSError as error:
         raise HeapfitError(_unwritable(output, error)) from error
 
@@ -306,9 +306,9 @@ class _Termination:
         self._is_asked = True
         if self._process is not None:
             self._process.terminate()
-            last = threading.Timer(GRACE, self._process.kill)
-            last.daemon = True
-            last.start()
+            kill = self._process.kill  # by no thread, which would outlive the recording
+            signal.signal(signal.SIGALRM, lambda *_: kill())
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
 
 
 @contextmanager

@@ -6,17 +6,17 @@ They replace nothing of somebody else's (heapfit.outputs).
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.outputs import ours
-from heapfit.outputs.scratch import scratch_file
+from heapfit.outputs.scratch import scratch_folder
 
 
-@contextlib.contextmanager
+@contextmanager
 def stage_file(
     path: Path, require: Callable[[Path], None] = ours.require_replaceable
 ) -> Iterator[Path]:
@@ -28,7 +28,9 @@ def stage_file(
     require(path)
     is_new_folder = not path.parent.exists()
     try:
-        with explain_write_errors(path), _make_staging_file(path) as staging:
+        with explain_write_errors(path), ExitStack() as stack:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            staging = stack.enter_context(scratch_folder(path.parent)) / "part"
             yield staging
             staging.chmod(0o666 & ~_umask())
             ours.mark_ours(staging)
@@ -40,11 +42,11 @@ def stage_file(
             ours.add_output(path)
     finally:
         if is_new_folder:
-            with contextlib.suppress(OSError):
+            with suppress(OSError):
                 path.parent.rmdir()
 
 
-@contextlib.contextmanager
+@contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
     """Makes errors of the system raised inside one line about the output at `path`."""
     try:
@@ -52,16 +54,6 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = os_error_reason(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
-
-
-@contextlib.contextmanager
-def _make_staging_file(path: Path) -> Iterator[Path]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with scratch_file(path.parent) as temporary:
-        try:
-            yield temporary
-        finally:
-            ours.drop_mark(temporary)
 
 
 def _umask() -> int:

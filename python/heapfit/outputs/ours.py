@@ -120,7 +120,7 @@ def is_ours(path: Path) -> bool:
     """True if a file is, byte for byte, what this command wrote there."""
     try:
         mark = os.getxattr(path, _ATTRIBUTE).decode("ascii", "replace")
-    except OSError:
+    except (OSError, AttributeError):
         file = _mark_path(path)
         mark = file.read_text("ascii", "replace") if file.is_file() else ""
     digest, _, command = mark.partition(" ")
@@ -132,7 +132,7 @@ def mark_ours(path: Path) -> None:
     mark = f"{_hash(path)} {_command.get()}"
     try:
         os.setxattr(path, _ATTRIBUTE, mark.encode())
-    except OSError:  # a file system without attributes
+    except (OSError, AttributeError):  # a file system without attributes, or another system
         _mark_path(path).write_text(mark, "ascii")
 
 
@@ -142,11 +142,6 @@ def move_mark(source: Path, target: Path) -> None:
         _mark_path(source).replace(_mark_path(target))
     else:
         _mark_path(target).unlink(missing_ok=True)
-
-
-def drop_mark(path: Path) -> None:
-    """Removes the mark of a file that is gone."""
-    _mark_path(path).unlink(missing_ok=True)
 
 
 def is_mark(name: str) -> bool:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Temporary files and folders that a killed process leaves are removed by the next one there.
+"""Temporary folders that a killed process leaves are removed by the next one there.
 
 Each is locked (flock) while its process lives, and the kernel drops the lock however that ends.
-So what has a name of ours and no lock is left over, on whatever machine its process ran. On
-Windows, which has no such lock, what is older than a week is.
+So what has a name of ours, no lock and some age is left over, on whatever machine its process ran.
+Windows locks no folder: there it takes a week. A package of locks (filelock) would need a file in
+each folder, which goes along where the folder becomes the output.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ try:
 except ModuleNotFoundError:
     fcntl = None  # type: ignore[assignment]
 
-_UNLOCKED = -1
-_OLD = 7 * 86_400  # seconds
+# Seconds before which a folder may not have been locked yet, or nothing tells who uses it.
+LEAST_AGE = 7 * 86_400 if fcntl is None else 10
 _PREFIX, _SUFFIX = ".heapfit-", ".part"
 _NAME = re.compile(r"\.heapfit-\w{8}\.part")
 
@@ -39,57 +40,21 @@ def scratch_folder(parent: Path | None = None) -> Iterator[Path]:
         drop(folder, lock)
 
 
-@contextmanager
-def scratch_file(parent: Path) -> Iterator[Path]:
-    """A new file in `parent`, which goes at the end unless it was renamed."""
-    while True:
-        sweep_folder(parent)
-        lock, name = tempfile.mkstemp(_SUFFIX, _PREFIX, parent)
-        if fcntl is None:
-            os.close(lock)  # an open file could not take its place
-            lock = _UNLOCKED
-            break
-        if _claim(Path(name), lock):
-            break
-    try:
-        yield Path(name)
-    finally:
-        drop(Path(name), lock)
-
-
-def claim_folder(parent: Path | None = None) -> tuple[Path, int]:
-    """A new folder and its lock, for `drop` to end."""
+def claim_folder(parent: Path | None = None) -> tuple[Path, int | None]:
+    """A new folder and its lock, for `drop` to end; of file systems without locks there is none."""
     home = parent or Path(tempfile.gettempdir())
-    while True:
-        sweep_folder(home)
-        folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, home))
-        if fcntl is None:
-            return folder, _UNLOCKED
-        with suppress(FileNotFoundError):  # swept before it was locked
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-            if _claim(folder, lock):
-                return folder, lock
-
-
-def drop(path: Path, lock: int) -> None:
-    """Removes what was claimed, if it is there, and unlocks it."""
-    remove(path)
-    if lock != _UNLOCKED:
-        os.close(lock)
-
-
-def _claim(path: Path, lock: int) -> bool:
-    """Locks what was just made; false if it was swept before, and then closes the lock.
-
-    File systems without locks leave it unlocked: it can then not be locked by a sweep either.
-    """
+    sweep_folder(home)
+    folder = Path(tempfile.mkdtemp(_SUFFIX, _PREFIX, home))
     with suppress(OSError):
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    with suppress(FileNotFoundError):
-        if os.path.samestat(path.stat(), os.fstat(lock)):
-            return True
-    os.close(lock)
-    return False
+        return folder, _lock(folder)
+    return folder, None
+
+
+def drop(folder: Path, lock: int | None) -> None:
+    """Removes what was claimed, if it is there, and unlocks it."""
+    remove(folder)
+    if lock is not None:
+        os.close(lock)
 
 
 @cache
@@ -98,22 +63,26 @@ def sweep_folder(parent: Path) -> None:
     with suppress(OSError):
         left = [one for one in parent.iterdir() if _NAME.fullmatch(one.name)]
         for path in left:
-            _remove_unlocked(path)
+            _remove_ended(path)
 
 
-def _remove_unlocked(path: Path) -> None:
-    with suppress(OSError):  # it is another user's, or gone
-        if fcntl is None:
-            if time.time() - path.stat().st_mtime > _OLD:
-                remove(path)
-            return
-        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-        try:
-            if os.fstat(lock).st_uid == os.geteuid():
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                remove(path)
-        finally:
-            os.close(lock)
+def _remove_ended(path: Path) -> None:
+    with suppress(OSError):  # it is another user's, no folder, in use, or gone
+        if time.time() - path.lstat().st_mtime > LEAST_AGE:
+            drop(path, _lock(path))
+
+
+def _lock(folder: Path) -> int | None:
+    """The lock of a folder; OSError if another process has it or there are none."""
+    if fcntl is None:
+        return None
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise
+    return lock
 
 
 def remove(path: Path) -> None:

@@ -103,16 +103,16 @@ def plan_text(plan_file: PlanFile) -> str:
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, staged and then renamed; HeapfitError if it would replace an edit."""
     with stage_file(Path(path), require_unedited) as staging:
-        staging.write_text(plan_text(plan_file), encoding="utf-8")
+        staging.write_text(plan_text(plan_file), encoding="utf-8", newline="")
 
 
 def require_unedited(path: Path) -> None:
-    """HeapfitError if a file is there that is not, byte for byte, what `save_plan` wrote."""
+    """HeapfitError if a file is there that is not what `save_plan` wrote, but for ends of lines."""
     ours.require_file(path)
     if not path.exists() or ours.is_forced():
         return
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         text = ""
     sealed = _SEALED.match(text)

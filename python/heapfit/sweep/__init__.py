@@ -29,7 +29,6 @@ __all__ = ["Job", "Sweep", "usable_cores"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-_IS_POSIX = hasattr(os, "sched_getaffinity")  # elsewhere, but on a cluster, one process does all
 MOST_DEATHS = 3  # of the workers of one job
 _MOST_AT_ONCE = 1024  # jobs, of any cluster
 _MOST_HANDLED_HERE = 20_000_000  # events, in the half a second that a process takes to start
@@ -37,7 +36,9 @@ _MOST_HANDLED_HERE = 20_000_000  # events, in the half a second that a process t
 
 def usable_cores() -> int:
     """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if _IS_POSIX else os.cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 class _Workers(Protocol):
@@ -145,7 +146,7 @@ class Sweep:
         is_little = len(jobs) <= 1 or (
             self._workers is None and sum(job.events for job in jobs) < _MOST_HANDLED_HERE
         )
-        is_here = self._count == 1 or not _IS_POSIX or (self._count is None and is_little)
+        is_here = self._count == 1 or (self._count is None and is_little)
         return is_here and self._cluster is None
 
     def _start_workers(self) -> _Workers:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worker processes on this machine.
 
-    thread ==pipe== worker (one job)
-    thread ==pipe== worker (one job)      a pipe that closes tells whose job has died
+    thread ==pipes== worker (one job)
+    thread ==pipes== worker (one job)     a pipe that closes tells whose job has died
 
 They share nothing with this one. A pool of the standard library would not do: when one worker
 dies it gives up all jobs and cannot tell which of them is to blame. Nor would its processes: they
@@ -19,18 +19,18 @@ import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError
-from multiprocessing.connection import Connection, Pipe
+from contextlib import suppress
 from typing import Any, Final
 
 from heapfit.errors import HeapfitError
 from heapfit.sweep.job import Job, WorkerDiedError, perform
 
-# What a worker runs: it imports what this process could, and serves the pipe it inherits.
+# What a worker runs: it imports what this process could, and serves its standard input and output.
 _SCRIPT: Final = """\
 import sys
-sys.path[:] = sys.argv[2:]
+sys.path[:] = sys.argv[1:]
 from heapfit.sweep.processes import serve
-serve(int(sys.argv[1]))
+serve()
 """
 # Where libraries read how many threads they may start: Arrow, and those under numpy.
 _POOLS: Final = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -44,7 +44,7 @@ class Processes:
         self.count = count
         self._lock = threading.Lock()  # none is started once they are ended
         self._started: list[subprocess.Popen[bytes]] = []
-        self._idle: list[tuple[subprocess.Popen[bytes], Connection]] = []
+        self._idle: list[subprocess.Popen[bytes]] = []
         self._is_closed = False
 
     def do(self, job: Job, tell: Callable[[float], object]) -> Any:  # noqa: ANN401 (the work's)
@@ -58,16 +58,18 @@ class Processes:
                 "(put it into a module, or use workers=1)"
             )
         message = pickle.dumps(job)
-        process, pipe = self._take_worker()
+        process = self._take_worker()
+        jobs, answers = process.stdin, process.stdout
+        assert jobs and answers
         try:
-            pipe.send_bytes(message)
-            while (answer := pickle.loads(pipe.recv_bytes()))[0] == _TOLD:
+            pickle.dump(message, jobs)
+            jobs.flush()
+            while (answer := pickle.loads(pickle.load(answers)))[0] == _TOLD:
                 tell(answer[1])
-        except (EOFError, OSError) as error:
-            process.kill()
-            process.wait()
+        except (EOFError, OSError, pickle.UnpicklingError) as error:
+            _end(process)
             raise WorkerDiedError from error
-        self._idle.append((process, pipe))
+        self._idle.append(process)
         if answer[0] == _RAISED:
             raise answer[1]
         return answer[1]
@@ -79,33 +81,53 @@ class Processes:
         for process in self._started:
             process.kill()
             process.wait()
+        for process in self._idle:
+            _end(process)
 
-    def _take_worker(self) -> tuple[subprocess.Popen[bytes], Connection]:
+    def _take_worker(self) -> subprocess.Popen[bytes]:
         with self._lock:
             if self._is_closed:
                 raise CancelledError
             if self._idle:
                 return self._idle.pop()
-            ours, theirs = Pipe()
-            words = [sys.executable, "-c", _SCRIPT, str(theirs.fileno()), *sys.path]
             one_thread = os.environ | dict.fromkeys(_POOLS, "1")
-            # This thread never sees a Ctrl-C, and what it starts inherits that.
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            process = subprocess.Popen(words, pass_fds=[theirs.fileno()], env=one_thread)
-            theirs.close()  # so that ours ends when the process does
+            if hasattr(signal, "pthread_sigmask"):
+                # This thread never sees a Ctrl-C, and what it starts inherits that.
+                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            process = subprocess.Popen(
+                [sys.executable, "-c", _SCRIPT, *sys.path],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=one_thread,
+                # Windows has no masks: a Ctrl-C reaches one's own group.
+                creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
+            )
             self._started.append(process)
-        return process, ours
+        return process
 
 
-def serve(descriptor: int) -> None:
-    """What a worker does until its pipe ends."""
-    pipe = Connection(descriptor)
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    with suppress(OSError), process:
+        pass  # its pipes are closed
+
+
+def serve() -> None:
+    """What a worker does until its input ends; what it prints goes to stderr."""
+    jobs, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # of what it starts
+    os.dup2(2, 1)
+
+    def say(answer: bytes) -> None:
+        pickle.dump(answer, answers)
+        answers.flush()
+
     while True:
         try:
-            message = pipe.recv_bytes()
+            message = pickle.load(jobs)
         except EOFError:
             return
-        pipe.send_bytes(_answer(message, lambda share: pipe.send((_TOLD, share))))
+        say(_answer(message, lambda share: say(pickle.dumps((_TOLD, share)))))
 
 
 def _answer(message: bytes, tell: Callable[[float], object]) -> bytes:

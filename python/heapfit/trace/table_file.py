@@ -48,18 +48,13 @@ def open_table(path: Path) -> Iterator[pq.ParquetFile]:
 
 @contextmanager
 def _arrow_name(path: Path, mode: str) -> Iterator[Any]:
-    """What Arrow takes of a file: its name if it is UTF-8, or the open file of a store."""
-    if isinstance(path, StoreFile):
-        with path.open() as file:
-            yield file
-        return
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        with path.open(mode) as file:
-            yield f"/dev/fd/{file.fileno()}"
-    else:
+    """What Arrow takes of a file: its name, or the open file if it is a store's or no UTF-8."""
+    is_utf8 = str(path).encode(errors="replace").decode() == str(path)
+    if is_utf8 and not isinstance(path, StoreFile):
         yield str(path)
+    else:
+        with path.open(mode) as file:
+            yield file
 
 
 def require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
@@ -86,7 +81,7 @@ def write_table(
 ) -> Iterator[pq.ParquetWriter]:
     """A table that is written row group by row group; columns that are `climbing` do so slowly."""
     with (
-        _arrow_name(path, "r+b") as name,
+        _arrow_name(path, "wb") as name,
         pq.ParquetWriter(
             name,
             schema,

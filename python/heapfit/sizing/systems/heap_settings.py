@@ -60,7 +60,6 @@ def size_from_heap(
     return SizedSettings(
         tuple(settings),
         size.region + sum(-(-size // unit) * unit * one.value for one, size in pools),
-        remarks=(f"without the margin: {heap.set_to(size.r_safe):,} bytes",),
     )
 
 
