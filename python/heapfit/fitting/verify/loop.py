@@ -32,7 +32,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
 from heapfit.plan.targets import Platform
-from heapfit.progress import Progress, RunProgress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -148,14 +148,15 @@ class _Loop:
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
     next_run: int
-    runs: RunProgress
+    progress: WeightedProgress
+    runs: Progress = ignore_progress  # of a round
     deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
     looks: int = 0  # at last runs
     flash: int = 0  # bytes of the last runs' image
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
-        self.runs.expect(self.options.runs_of_a_round)
+        self.runs = self.progress.part("runs", steps=self.options.runs_of_a_round)
         plan = load_plan(plan_path)
         code = self._write_code(plan, not self.firmware.has_recorder)
         self.firmware.make(code, True, plan.region or 0)
@@ -220,7 +221,7 @@ class _Loop:
         if len(pairs.today.pairs) < pairs.today.wanted:
             return pairs
         numbers = [self._take_number() for _ in range(self.options.times)]
-        self.runs.expect(2 * MOST_SIZES * len(numbers))
+        self.runs = self.progress.part("runs", steps=2 * MOST_SIZES * len(numbers))
         again = replace(self.firmware)  # whose deaths in too small a size are none of the plan's
         heap, size = pairs.today.heap, done.plan.region or 0
 
@@ -248,7 +249,7 @@ class _Loop:
 
     def _tell(self, run: int, words: str, status: int | None, is_plans: bool = True) -> None:
         """Reports a run's end, and keeps it if it died: of no request that was refused."""
-        self.runs.done(f"run {run} {words}")
+        self.runs(f"run {run} {words}", 1.0)
         if status not in (0, _REFUSED) and is_plans:
             self.deaths[run] = f"Run {run} {words}."
 
@@ -287,9 +288,9 @@ def verify(
     options = options or VerifyOptions()
     alignment = load_plan(plan).plan.alignment
     today = None if options.now is None else find_heap(options.now, alignment)
-    known, runs = list(options.recordings), RunProgress(progress, options.runs_of_a_round)
+    known, whole = list(options.recordings), WeightedProgress(progress, {"runs": 1.0})
     with new_folder(folder):
-        loop = _Loop(firmware, folder, options, known, len(known), runs)
+        loop = _Loop(firmware, folder, options, known, len(known), whole)
         settled = _repeat_rounds(loop, plan)
         if today is None or not settled.is_settled:
             return settled
@@ -297,7 +298,7 @@ def verify(
         fitted = {run.run: run.trace for run in last.runs}
         now = replace(firmware, build=options.build_now)
         pairs = measure_pairs(
-            settled.told, fitted, today=today, firmware=now, folder=folder, runs=runs
+            settled.told, fitted, today=today, firmware=now, folder=folder, runs=loop.runs
         )
         now.make(None, False, today.set_to(settled.told.region or 0))
         pairs = replace(pairs, flash=(now.measure_flash(last.runs[-1].run), loop.flash))
