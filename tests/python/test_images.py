@@ -76,6 +76,7 @@ def test_two_snapshots_show_what_grew(core, tmp_path):
     assert "What grew, the most bytes first: size blocks bytes more begins with 56 4 224 3" in told
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_a_snapshot_gives_no_size(core, tmp_path):
     snapshot = tmp_path / "s.json"
     write_snapshot(read_image(core, core), snapshot)
