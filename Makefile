@@ -115,7 +115,7 @@ test-long: test-packages $(extension) $(tools) ## ten times the contract's rando
 	cmake --build --preset release
 	build/release/tests/core/test_sizes all
 	build/release/tests/core/test_huge_regions all
-	$(PYTHON) -m pytest @tests/turns.txt
+	$(PYTHON) -m pytest $$(cat tests/turns.txt)
 	HEAPFIT_WORST_CASE_EVENTS=200000 $(PYTHON) -m pytest tests/target/test_worst_case.py
 	HEAPFIT_ALL_PROOFS=1 $(PYTHON) -m pytest tests/python/test_proof.py
 	HEAPFIT_ALL_RECORDINGS=1 $(PYTHON) -m pytest tests/python/test_corpus.py tests/python/test_many_recordings.py

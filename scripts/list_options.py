@@ -3,10 +3,12 @@
 
 An option has one meaning if its kind of value, its placeholder and its help are the same wherever
 it stands, as those of one declaration of cli/arguments.py are. Whether it may be left out or
-repeated, and what it is then, may differ. The help of --output says what a command writes.
+repeated, and what it is then, may differ, and further sentences of its help fit the command. The
+help of --output says what a command writes.
 `--list` prints each name with its commands.
 """
 
+import re
 import sys
 from collections import defaultdict
 
@@ -28,12 +30,12 @@ def list_meanings() -> dict[str, dict[str, list[str]]]:
 
 
 def trim_help(text: str) -> str:
-    """The part of an option's help that is to be the same in all commands.
+    """The part of an option's help that is to be the same in all commands: its first sentence.
 
-    >>> trim_help("A plan file."), trim_help("Where to write the C [code beside PLAN].")
-    ('A plan file.', 'Where to write')
+    >>> trim_help("Fresh runs [10]. They are simulated."), trim_help("Where to write the C.")
+    ('Fresh runs', 'Where to write')
     """
-    return OUTPUT_HELP if text.startswith(OUTPUT_HELP) else text
+    return OUTPUT_HELP if text.startswith(OUTPUT_HELP) else re.split(r" \[|\. |\.$", text)[0]
 
 
 def list_ambiguous() -> list[str]:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from harness.board import BOARDS
 from harness.calls import Calls
 from harness.code_size import measure_shipped_sizes
-from harness.codes import COUNTED_BUILD, SHIPPED_BUILD, plan_of_code
+from harness.codes import COUNTED_BUILD, SHIPPED_BUILD, plan_of_code, save_codes
 from harness.image import link_shipped_image, replay_design, replay_image
 from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
@@ -37,7 +37,7 @@ from harness.replay import count_replay, count_shipped
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.comparison.costs.code_table import MeasuredCode, code_label, read_codes, save_codes
+from heapfit.comparison.costs.code_table import MeasuredCode, code_label, read_codes
 from heapfit.comparison.costs.instruction_model import OPERATIONS
 from heapfit.design.portfolio import SHARED_HEAPS, build_portfolio
 from heapfit.design.space import configurations

@@ -13,7 +13,14 @@ import sys
 from pathlib import Path
 
 from mutants.core_judge import CoreJudge
-from mutants.draw import POPULATIONS, Population, ages_of_lines, in_drawn_order, on_changed_lines
+from mutants.draw import (
+    POPULATIONS,
+    Population,
+    ages_of_lines,
+    in_drawn_order,
+    line_by_line,
+    on_changed_lines,
+)
 from mutants.engine_judge import EngineJudge
 from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
@@ -41,7 +48,8 @@ def main() -> None:
         judge_changed(population, drawn, given.since, given.count or 20)
     else:
         ages = ages_of_lines(ROOT, population.files(ROOT))
-        judge_drawn(population, in_drawn_order(mutants, given.seed, ages), given.count or 200)
+        drawn = line_by_line(in_drawn_order(mutants, given.seed, ages))
+        judge_drawn(population, drawn, given.count or 200)
 
 
 def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:
@@ -68,17 +76,22 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
     """Judges mutants in their order until there are enough; returns the keys of those met."""
     met: list[str] = []
     judged = 0
-    for mutant in mutants:
-        if judged == count:
-            break
-        verdict = kept.find(mutant, judge.tests)
-        if verdict is None:
-            named = is_named(ROOT, judge.tree.top, mutant)
-            verdict = Verdict(SURVIVED) if named else judge_soundly(judge, mutant)
-            kept.keep(mutant, verdict, judge.tests)
-        met.append(mutant.key)
-        judged += verdict.kind not in {INVALID, SAME}
-        print_one(mutant, verdict, judged)
+    each = count * 4 // 3  # a fourth does not compile, or to the same
+    for first in range(0, len(mutants), each):
+        turn = mutants[first : first + each]
+        left = [one for one in turn if judged < count and not kept.find(one, judge.tests)]
+        judge.prepare(left)
+        for mutant in turn:
+            if judged == count:
+                return met
+            verdict = kept.find(mutant, judge.tests)
+            if verdict is None:
+                named = is_named(ROOT, judge.tree.top, mutant)
+                verdict = Verdict(SURVIVED) if named else judge_soundly(judge, mutant)
+                kept.keep(mutant, verdict, judge.tests)
+                print_one(mutant, verdict, judged + 1)
+            met.append(mutant.key)
+            judged += verdict.kind not in {INVALID, SAME}
     return met
 
 

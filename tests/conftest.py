@@ -12,7 +12,7 @@ import pytest
 import program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from heapfit_papers.reproduce.laboratory import Laboratory
     from heapfit_papers.slotbuf.measures import ReportRuns
@@ -26,10 +26,9 @@ _TESTS = Path(__file__).parent
 _LONGEST_FIRST = ("target", "papers", "repository")  # so that no core waits at the end
 
 
-# Files of which `make test-more` runs a third, by the day; `make test-long` runs
-# all of them, as any run without HEAPFIT_TURNS does.
-_TURNS = (_TESTS / "turns.txt").read_text().split()
-_PARTS = 3
+# Dear files and tests in three parts: `make test-more` runs one part a day, so that what they share
+# is made on that day alone; `make test-long` runs all, as any run without HEAPFIT_TURNS does.
+_TURNS = [part.split() for part in (_TESTS / "turns.txt").read_text().split("\n\n")]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -45,19 +44,27 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _leave_out_other_turns(config: pytest.Config, items: list[pytest.Item]) -> None:
-    today, others = date.today().toordinal() % _PARTS, list[pytest.Item]()
-    for name in _TURNS:
-        own = [item for item in items if item.path == _TESTS.parent / name]
-        others += [item for i, item in enumerate(own) if i % _PARTS != today]
+    today = date.today().toordinal() % len(_TURNS)
+    left_out = {name for day, names in enumerate(_TURNS) if day != today for name in names}
+    others = [
+        item
+        for item in items
+        if left_out & {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]}
+    ]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in others]
 
 
-@pytest.fixture
-def unmeasured(monkeypatch: pytest.MonkeyPatch) -> None:
+def _leave_unmeasured() -> "Iterator[None]":
     """The README's code sizes, which cost compilations, are test_generate's business."""
-    monkeypatch.setattr(program, "measures", False)
-    program.leave_unmeasured(monkeypatch.setattr)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(program, "measures", False)
+        program.leave_unmeasured(patch.setattr)
+        yield
+
+
+unmeasured = pytest.fixture(_leave_unmeasured)
+unmeasured_module = pytest.fixture(_leave_unmeasured, scope="module")  # where its fixtures fit, too
 
 
 @pytest.fixture

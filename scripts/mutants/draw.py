@@ -6,6 +6,7 @@ import math
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,17 @@ def in_drawn_order(
         return -math.log((int.from_bytes(drawn[:8]) + 1) / (2**64 + 1)) / weight
 
     return sorted(mutants, key=lot)
+
+
+def line_by_line(mutants: Iterable[Mutant]) -> list[Mutant]:
+    """In their order, but one of each line first, then a second of each, and so on."""
+    met: Counter[tuple[str, int]] = Counter()
+    turns = []
+    for one in mutants:
+        place = (one.file, one.line)
+        turns.append((met[place], one))
+        met[place] += 1
+    return [one for _, one in sorted(turns, key=lambda turn: turn[0])]
 
 
 def ages_of_lines(root: Path, files: Iterable[str]) -> dict[str, list[int]]:

@@ -8,6 +8,7 @@ named when other lines change.
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from mutants.mutant import Mutant, line_of
@@ -30,6 +31,7 @@ class Equivalent:
         return row["text"] == self.line and all(row[name] == getattr(self, name) for name in names)
 
 
+@cache
 def equivalents(root: Path) -> list[Equivalent]:
     """All that are named."""
     file = root / "scripts/mutants/equivalents.toml"

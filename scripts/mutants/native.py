@@ -28,9 +28,10 @@ class Build:
                    "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]  # fmt: skip
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         listed = json.loads((self.folder / "compile_commands.json").read_text())
-        self.commands = {Path(one["file"]): one for one in listed}
+        self.commands: dict[Path, list[dict[str, str]]] = {}  # by which a source is compiled
         self.programs: dict[str, list[str]] = {}  # that a file of tests is compiled for
         for one in listed:
+            self.commands.setdefault(Path(one["file"]), []).append(one)
             made = _TARGET.search(one["command"])
             if made and f"{made[1]}/".startswith("tests/"):
                 file = os.path.relpath(one["file"], tree.top)
@@ -49,15 +50,17 @@ class Build:
         contents = [(self.folder / file).read_bytes() for file in files]
         return [hashlib.sha256(content).hexdigest() for content in contents]
 
-    def compiles(self, source: Path) -> bool:
-        """Whether a source is sound C or C++, types included; much quicker than its build."""
-        listed = self.commands.get(source)
-        if listed is None:
-            return True
-        words = shlex.split(listed["command"])
-        launched = [i for i, word in enumerate(words) if Path(word).name == "ccache"]
-        kept = words[launched[0] + 1 if launched else 0 : words.index("-o")]
-        command = [*kept, *(TYPES if source.suffix == ".c" else ()), "-fsyntax-only", str(source)]
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        told = subprocess.run(command, cwd=listed["directory"], check=False, **quiet)
-        return told.returncode == 0
+    def errors(self, source: Path) -> str:
+        """What the compiler has against a source of C or C++, types included; nothing is made."""
+        types = TYPES if source.suffix == ".c" else ()
+        found = []
+        for one in self.commands.get(source, ()):
+            words = shlex.split(one["command"])
+            launched = [i for i, word in enumerate(words) if Path(word).name == "ccache"]
+            kept = words[launched[0] + 1 if launched else 0 : words.index("-o")]
+            command = [*kept, *types, "-fmax-errors=0", "-fsyntax-only", str(source)]
+            told = subprocess.run(
+                command, cwd=one["directory"], check=False, capture_output=True, text=True
+            )
+            found.append(told.stderr if told.returncode else "")
+        return "".join(found)

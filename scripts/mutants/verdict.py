@@ -48,6 +48,10 @@ class Judge(ABC):
         self.passing: set[str] = set()  # tests that were seen to end well
         self.failing: set[str] = set()  # and those that fail without a mutant: they tell nothing
 
+    def prepare(self, mutants: Iterable[Mutant]) -> None:
+        """Told which are about to be judged."""
+        del mutants
+
     @abstractmethod
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -99,6 +103,7 @@ class Kept:
         """`root` has the tests and sources as they are run."""
         self.root, self.file = root, file
         self.rows: dict[str, dict[str, str]] = {}
+        self._evidence: dict[tuple[bool, str], str] = {}  # of what was hashed already
         if file.is_file():
             with file.open(newline="") as lines:
                 self.rows = {row["key"]: row for row in csv.DictReader(lines)}
@@ -109,7 +114,13 @@ class Kept:
         if row is None:
             return None
         found = Verdict(row["verdict"], row["by"])
-        return found if row["evidence"] == evidence(self.root, found, tests) else None
+        return found if row["evidence"] == self._evidence_of(found, tests) else None
+
+    def _evidence_of(self, verdict: Verdict, tests: Iterable[str]) -> str:
+        rests_on = (verdict.kind in {INVALID, SAME}, verdict.by)
+        if rests_on not in self._evidence:
+            self._evidence[rests_on] = evidence(self.root, verdict, tests)
+        return self._evidence[rests_on]
 
     def keep(self, mutant: Mutant, verdict: Verdict, tests: Iterable[str]) -> None:
         """Adds or replaces one."""
@@ -120,7 +131,7 @@ class Kept:
             "becomes": mutant.becomes,
             "verdict": verdict.kind,
             "by": verdict.by,
-            "evidence": evidence(self.root, verdict, tests),
+            "evidence": self._evidence_of(verdict, tests),
         }
         self._write()
 

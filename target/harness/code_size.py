@@ -21,7 +21,12 @@ from heapfit import _engine
 from heapfit.comparison.costs.code_table import FURTHER
 from heapfit.generate.code_size import weigh
 from heapfit.generate.core_files import collect_core_files
-from heapfit.generate.linked_folder import CORTEX_M4, functions_of, least_of
+from heapfit.generate.linked_folder import (
+    compile_folder,
+    functions_of,
+    least_of,
+    link_functions,
+)
 from heapfit.generate.texts import allocators_of, header_name, heap_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
@@ -77,13 +82,13 @@ def measure_shipped_sizes(plan: Plan) -> dict[str, int]:
         ).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-        compiled = CORTEX_M4.compile(folder, image)
+        compiled = compile_folder(folder, image)
         functions = functions_of(folder / header_name(design))
 
         def linked(ends: tuple[str, ...]) -> int:
             kept = [*least_of(functions), *(one for one in functions if one.endswith(ends))]
-            CORTEX_M4.link(compiled, kept, image)
-            return weigh(CORTEX_M4, image)
+            link_functions(compiled, kept, image)
+            return weigh(image)
 
         least = linked(())
         return {"bytes": least} | {name: linked(ends) - least for name, ends in FURTHER.items()}

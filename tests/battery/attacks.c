@@ -26,7 +26,7 @@ static verdict huge_sizes(const subject *s) {
     for (size_t i = 0; i < 300; i++) {
         found = worse_of(found, subject_must_refuse(s, 0, SIZE_MAX - i));
     }
-    return found;
+    return worse_of(found, subject_must_be_unchanged(s));
 }
 
 static verdict sizes_around_the_sign_bit(const subject *s) {
@@ -35,7 +35,7 @@ static verdict sizes_around_the_sign_bit(const subject *s) {
     for (size_t i = 0; i < 600; i++) {
         found = worse_of(found, subject_must_refuse(s, 0, (size_t)PTRDIFF_MAX - 300 + i));
     }
-    return found;
+    return worse_of(found, subject_must_be_unchanged(s));
 }
 
 static verdict sizes_around_powers_of_two(const subject *s) {
@@ -46,7 +46,7 @@ static verdict sizes_around_powers_of_two(const subject *s) {
             found = worse_of(found, subject_must_refuse(s, 0, ((size_t)1 << bit) - 40 + i));
         }
     }
-    return found;
+    return worse_of(found, subject_must_be_unchanged(s));
 }
 
 static verdict sizes_around_the_region(const subject *s) {
@@ -91,7 +91,7 @@ static verdict aligned_huge_sizes(const subject *s) {
             found = worse_of(found, subject_must_refuse(s, alignment, SIZE_MAX - i));
         }
     }
-    return found;
+    return worse_of(found, subject_must_be_unchanged(s));
 }
 
 static verdict huge_alignments(const subject *s) {

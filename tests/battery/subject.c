@@ -87,9 +87,10 @@ verdict subject_must_refuse(const subject *s, size_t alignment, size_t size) {
     const void *block = alignment == 0
                             ? s->operations->alloc(s->heap, s->plan, size)
                             : s->operations->alloc_aligned(s->heap, s->plan, alignment, size);
-    if (block != NULL) {
-        return VERDICT_UNDERSIZED;
-    }
+    return block == NULL ? VERDICT_OK : VERDICT_UNDERSIZED;
+}
+
+verdict subject_must_be_unchanged(const subject *s) {
     return memcmp(remembered, s->region, BATTERY_REGION) == 0 ? VERDICT_OK : VERDICT_CHANGED;
 }
 

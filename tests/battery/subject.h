@@ -51,8 +51,12 @@ verdict subject_judge(const subject *s, const void *block, size_t alignment, siz
 void subject_remember(const subject *s);
 
 /* Asks for `size` bytes, which no region can hold, or at an alignment that is none. `alignment` 0:
- * plain alloc. The region must stay as it is remembered. */
+ * plain alloc. */
 verdict subject_must_refuse(const subject *s, size_t alignment, size_t size);
+
+/* Whether the region is as it is remembered: after all that was refused, since each look at it
+ * takes longer than a request. */
+verdict subject_must_be_unchanged(const subject *s);
 
 /* 64 small allocations after the attack: inside the region, apart, keeping what is written. */
 verdict subject_still_serves(const subject *s);

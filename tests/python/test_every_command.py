@@ -13,6 +13,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,6 +37,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
 from heapfit.images.walk import Block, Heap
+from heapfit.importers import import_file
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
@@ -93,6 +95,8 @@ def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("commands")
     texts = {
         "run.heap": TRACE + FREES,
+        "run.log": TRACE + FREES,
+        "run2.log": TRACE + FREES,
         "run2.heap": TRACE.replace("a 7 32", "a 7 40") + FREES,
         "plan.toml": PLAN,
         "large.toml": PLAN.replace("8192", "65536"),
@@ -104,6 +108,8 @@ def folder(tmp_path_factory):
     }
     for name, text in texts.items():
         (made / name).write_text(text)
+    for name in ("run", "run2"):
+        import_file(made / f"{name}.heap", made / f"{name}.parquet")
     (made / "build").chmod(0o755)
     (made / "recordings").mkdir()
     packets = [(0.001 * i, frame, len(frame)) for i, frame in enumerate([ethernet(ipv4(60))] * 40)]
@@ -215,6 +221,8 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
         ("bounds run.heap --search x", "'--search': must be a whole number"),
         ("bounds run.heap --alignment 5", "'--alignment': '5' is not one of '4', '8', '16'"),
+        ("settings run.heap lwip", "'SYSTEM': 'run.heap' is a file, and not one of 'lwip'"),
+        ("generate plan.toml --for stm32", "(a chip has freertos or malloc: docs/chips.md)"),
         ("record --seconds nan", "'--seconds': must be at least 0"),
         ("record --seconds x", "'--seconds': must be a number"),
         ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
@@ -243,6 +251,10 @@ def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, ref
         ("workload t2w1 -o x.parquet", "t2_w1"),
         ("workload campus:bursts=3 -o x.parquet", "burst"),
         ("settings freertoss run.heap", "freertos"),
+        ("settings LwIP run.heap", "lwip"),
+        ("generate plan.toml --for FreeRTOS", "freertos"),
+        ("check run.heap --heap HEAP_4:64K", "heap_4"),
+        ("compare run.heap TLSF", "tlsf"),
         ("settings freertos run.heap --assume alignmnt=4", "alignment"),
         ("fit run.heap --prefer tme", "time"),
         ("fit run.heap --effort quik", "quick"),
@@ -270,14 +282,21 @@ def test_no_name_of_an_option_has_two_meanings():
     ("text", "size"),
     [
         *(("65536", 65536), ("64K", 65536), ("64k", 65536), ("64KiB", 65536), ("64 KiB", 65536)),
-        *(("65536B", 65536), ("1M", 1 << 20), ("1MiB", 1 << 20), ("2G", 2 << 30)),
+        *(
+            ("65536B", 65536),
+            ("64KB", 65536),
+            ("64kB", 65536),
+            ("1M", 1 << 20),
+            ("1MiB", 1 << 20),
+            ("2G", 2 << 30),
+        ),
     ],
 )
 def test_a_size_has_many_forms(text, size):
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "K", "64KB", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
+@pytest.mark.parametrize("text", ["", "K", "64KX", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
 def test_what_is_no_size_is_refused_in_one_line(text):
     with pytest.raises(HeapfitError, match="is not a size in bytes, such as 65536, 64K"):
         parse_size(text)
@@ -330,6 +349,7 @@ def kinds_folder(folder):
         "host.elf": elf(62),
         "board.elf": elf(40),
         "garbage": bytes(range(256)) * 8,
+        "page.html": b"<!DOCTYPE html><html><body>Downloads</body></html>",
     }.items():
         (folder / name).write_bytes(content)
     pq.write_table(pa.table({"a": [1]}), folder / "other.parquet")
@@ -407,6 +427,7 @@ BAD = {  # for all that read a recording
     "garbage": "its format is unknown (known: ",
     "other.parquet": "Parquet, but not a heapfit trace (`heapfit import` makes one)",
     "cut.parquet": "cannot be read as a stored trace: ",
+    "page.html": "is a page of the web: no heap can be replayed from it (give the file",
     "device.c": "is C source (compile it; heapfit record -- ",
     "free.log": "is a log of free bytes, without requests (heapfit forecast free.log ",
 }
@@ -423,6 +444,7 @@ FREE_LOGS = ("heap: {} bytes free", "free heap {}, largest 4000", "heap_free_byt
             for path in [(one, name.split(".")[-1])]
         ),
         ("check run.heap --plan garbage", "garbage: not TOML: it is not UTF-8 text"),
+        ("forecast https://x.org/a.log", "https:/x.org/a.log: is an address of the web (download"),
         ("check run.heap --plan nowhere", "nowhere: no such file (check the path)"),
         ("generate recordings", "recordings: is a folder (name a file in it)"),
         ("simulate garbage", "garbage: not TOML: it is not UTF-8 text (is this a scenario?)"),
@@ -830,9 +852,31 @@ def test_what_an_interrupt_leaves_of_an_output_is_all_or_nothing(name, tmp_path,
         assert ("nothing was written" in told) == (not made), place
 
 
+WATCHED = {f"record {how}": f"{how} -o out -- sleep 0.3" for how in ("--watch", "--page 0")}
+
+
+@pytest.mark.parametrize("name", [*(NAMES if ALL_INTERRUPTS else ("fit", "size")), *WATCHED])
+def test_threads_end_with_a_command_that_is_interrupted(name, folder, tmp_path, monkeypatch):
+    """Those that the interpreter does not wait for would meet an engine that is gone."""
+    command = name.split()[0]
+    offered = {option.name for option in options_of(all_commands()[command])}
+    words = [*(RUNS | WATCHED)[name].split(), *(["--workers=2"] * ("--workers" in offered))]
+    for step in (2, 3):
+        shutil.copytree(folder, tmp_path / str(step))
+        monkeypatch.chdir(tmp_path / str(step))
+        with monkeypatch.context() as replaced:
+            events = Events(replaced)
+            events.last = ("told", step)
+            before = {*threading.enumerate()}
+            call_heapfit(command, *words)
+        for thread in {*threading.enumerate()} - before:
+            assert not thread.daemon, thread
+            thread.join(60)
+            assert not thread.is_alive(), thread
+
+
 SECONDS = {  # some seconds each, and what they leave
-    "fit": "fit diverse.heap -o out",
-    "fit with plans": "fit diverse.heap -o out --plans plans",
+    "fit": "fit diverse.heap -o out --plans plans",
     "reproduce": "reproduce 000-1 001-4 --small --report page.html",
     "record": "record -o out.parquet -- sleep 1",
     "size": "size diverse.heap --report page.html",
@@ -1027,7 +1071,7 @@ def test_check_holds_each_heap_or_says_why_not(said, name, size, recording):
     ("words", "recording"),
     [
         (("fit", "--now", "heap_4"), "4-GiB"),
-        (("compare", "--allocators", "tlsf"), "above"),
+        (("compare", "tlsf"), "above"),
         (("check", "--heap", "heap_4:4K"), "4-GiB"),
     ],
 )

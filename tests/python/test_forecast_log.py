@@ -337,11 +337,13 @@ def test_what_does_not_fall_is_said_not_to(load):
         assert found["falls"] == 0 and found["level"] >= 18
 
 
-def test_what_is_lower_at_last_for_the_first_time_cannot_be_told(capsys):
-    free = 50_000 + np.random.default_rng(1).normal(0, 1_500, 60)
-    free[-8:] -= 6_000
-    seen = judge(free)
+@pytest.mark.parametrize("is_block", [False, True])
+def test_what_is_lower_at_last_for_the_first_time_cannot_be_told(capsys, is_block):
+    level = 50_000 + np.random.default_rng(1).normal(0, 1_500, 60)
+    lower = level - 6_000 * (np.arange(60) >= 52)
+    seen = judge(level + 9_000, lower) if is_block else judge(lower)
     assert (seen.finding, seen.run_out) == (Finding.UNCLEAR, None)
+    assert ("largest block" in seen.reason) == is_block
     print_text(forecast_parts(seen))
     assert "cannot be told" in (shown := capsys.readouterr().out) and "60 states" in shown
 

@@ -645,6 +645,7 @@ def test_tasks_and_memories_that_a_log_prints_are_kept(tmp_path, form, view, nam
         assert [one for one in names if one in shown] == names
 
 
+@pytest.mark.usefixtures("unmeasured")
 def test_a_list_gives_no_size_and_tells_what_it_lacks(tmp_path):
     text = LOGS["ESP-IDF's heap trace"][0] + (
         "total allocations: 24 total frees: 20\n(NB: Internal Buffer has overflowed)\n"

@@ -249,9 +249,6 @@ def test_of_a_packed_file_cut_short_the_whole_lines_are_kept_and_the_rest_told(t
     assert note.startswith("The rest is left out, from byte ")
     sizes = np.concatenate([batch["size"] for batch in half.batches(["size"])])
     assert (sizes == 1 + np.arange(len(sizes)) * 7919 % 5000).all()
-    with pytest.raises(HeapfitError, match="was cut short"):
-        import_file(path, tmp_path / "out.parquet", ImportOptions(whole_only=True))
-    assert not (tmp_path / "out.parquet").exists()
 
 
 def test_gzip_data_that_are_damaged_are_refused_with_their_byte(tmp_path):
@@ -259,13 +256,6 @@ def test_gzip_data_that_are_damaged_are_refused_with_their_byte(tmp_path):
     packed[-6] ^= 0xFF  # of the checksum
     assert "byte " in refusal(put(tmp_path, bytes(packed)), tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["source"]
-
-
-def test_a_capture_cut_short_is_refused_where_only_whole_ones_are_asked_for(tmp_path):
-    path = put(tmp_path, pcap([ethernet(ipv4(100)), ethernet(ipv4(200))])[:-1])
-    assert import_file(path, tmp_path / "kept.parquet", OPTIONS).info.events == 1
-    with pytest.raises(HeapfitError, match="source: packet 2 at offset 154: the file ends at"):
-        import_file(path, tmp_path / "out.parquet", ImportOptions(whole_only=True))
 
 
 @pytest.mark.parametrize("packer", PACKERS)
@@ -328,7 +318,7 @@ def test_a_well_packed_honest_file_is_no_bomb(tmp_path, monkeypatch):
     assert len(operations(path)) == 50_000
 
 
-def test_a_bomb_is_refused_64_mib_above_the_cap_in_little_memory(tmp_path):
+def test_a_bomb_is_refused_soon_above_the_cap_in_little_memory(tmp_path):
     """1 GiB of comment lines in 1 MiB; gzip members of 16 MiB each."""
     bomb, given = tmp_path / "bomb.gz", 0
     member = gzip.compress((b"#" * 4095 + b"\n") * 4096)
@@ -342,7 +332,7 @@ def test_a_bomb_is_refused_64_mib_above_the_cap_in_little_memory(tmp_path):
             for chunk in opened.chunks():
                 given += len(chunk)
         (tmp_path / "pipe").unlink()
-    assert 64 << 20 < given <= (64 << 20) + 100 * bomb.stat().st_size
+    assert stream.UNSUSPECTED < given <= stream.UNSUSPECTED + 100 * bomb.stat().st_size
     ran = run_alone("import", bomb, "-o", tmp_path / "o.parquet")
     assert (ran.code, ran.told.count("\n")) == (1, 1)
     assert "decompression bomb" in ran.told

@@ -101,6 +101,12 @@ CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the num
     "AA:BB:CC:DD:EE:FF ": None,
     "{n} {ms} [main] ": None,
     "line {n}: ": None,
+    "V {h:02}:00:00 main ": Clock.DAY,
+    "I [{ms}] main: ": Clock.UPTIME,
+    "[{up:03}:00:00] ": Clock.UPTIME,
+    "{ms} [I][Loader] ": Clock.UPTIME,
+    "{ms:010} [app] INFO: ": Clock.UPTIME,
+    "I, [2026-01-{d:02}T{h:02}:00:00.123 #412]  INFO -- : ": Clock.DATE,
 }
 
 
@@ -111,7 +117,7 @@ def print_form(form: str) -> str:
         used, largest, least = TOTAL - free, free // 2, free - 5000
         kib = {
             f"{name}k{digits}": f"{value / 1024:.{digits}f}"
-            for name, value in (("f", free), ("l", largest))
+            for name, value in (("f", free), ("l", largest), ("u", used), ("t", TOTAL))
             for digits in range(3)
         }
         figures = {

@@ -11,10 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
-import boto3
 import pytest
-from distributed import LocalCluster
-from moto.server import ThreadedMotoServer
 
 from heapfit.checks.check import check_recordings
 from heapfit.checks.shards import merge, shard_of
@@ -32,6 +29,8 @@ from heapfit.store_file import StoreFile
 from heapfit.sweep import Sweep
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 from program import run_heapfit
+
+pytestmark = pytest.mark.usefixtures("unmeasured")
 
 ROOT = Path(__file__).resolve().parents[2]
 TRACES = ROOT / "examples/check/traces"
@@ -163,6 +162,10 @@ ENVIRONMENT = {
 @pytest.fixture(scope="module")
 def store():
     """Requests for a bucket of recordings, counted, by a server of this machine."""
+    # Loaded here: they take longer than to collect all other files, in each process of a run.
+    import boto3
+    from moto.server import ThreadedMotoServer
+
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
     server.start()
@@ -269,6 +272,8 @@ def test_many_in_one_call_in_parts_and_by_workers_of_which_one_dies_are_equal(
 @contextmanager
 def two_workers(environment):
     """A sweep on a cluster of two, of which one is killed when some ten jobs have been begun."""
+    from distributed import LocalCluster  # as above
+
     with (
         LocalCluster(
             n_workers=2, env=environment, threads_per_worker=1, dashboard_address=None,

@@ -143,7 +143,10 @@ def test_the_memory_of_recorded_blocks_is_shown_beside_what_they_need(tmp_path):
     source.write_text(SERVED)
     words = ("sites", source, "--view", "memories")
     printed = heapfit(*words, folder=tmp_path).stdout
-    rows = [" ".join(line.split()) for line in printed.splitlines()[1:4]]
+    assert printed.startswith(
+        "Memory external+bytes holds 1,500 of the 2,800 B live at the peak (53.6 %"
+    )
+    rows = [" ".join(line.split()) for line in printed.splitlines()[2:5]]
     assert rows == ["external+bytes 2 1,500 500 1,000 4 2,600",
                     "internal+dma+bytes 2 1,300 300 1,000 3 1,360",
                     "unknown 0 0 0 0 1 40"]  # fmt: skip
@@ -486,8 +489,12 @@ def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
 
 def test_only_lines_of_systems_with_such_memories_are_printed():
     rule = InsideRule(100)
-    assert [*list_system_lines(two(4096), rule)] == ["esp_idf", "linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule)] == ["linker", "zephyr", "esp_idf"]
+    own = [replace(one, plan=Plan("esp_tlsf", {"alignment": 4})) for one in two(4096)]
+    assert [*list_system_lines(own, rule)] == ["esp_idf", "linker", "zephyr"]
     assert [*list_system_lines(two(4096), None)] == ["linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule, {"heap_4"})] == ["linker", "zephyr"]
+    assert [*list_system_lines(two(4096), rule, {"esp-tlsf"})] == ["esp_idf", "linker", "zephyr"]
     tightly = (Memory("dtcm", 4096, (), HEAP), Memory("axi", 8192, ("dma",), HEAP))
     assert [*list_system_lines(tightly, rule)] == ["linker", "zephyr"]
 

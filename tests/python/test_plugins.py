@@ -256,11 +256,21 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     tmp_path: Path,
 ) -> None:
     words = ["compare", ECHO, "tlsf", "--plugin", PLUGINS / "faulty.c", "--cflags"]
-    sound = run_heapfit(*words, "-DFAULT=NONE", "--json", folder=tmp_path, environment=os.environ)
+    sound, shown = (
+        run_heapfit(*words, "-DFAULT=NONE", *as_json, folder=tmp_path, environment=os.environ)
+        for as_json in (["--json"], [])
+    )
     faulty = run_heapfit(*words, "-DFAULT=CRASH", folder=tmp_path, environment=os.environ)
 
     (row,) = json.loads(sound.stdout)["plugins"]
     assert (sound.returncode, row["name"], row["faults"]) == (0, "faulty", [])
+    assert row["bits"] == 64, "the recording's"
+    rows = [line.split() for line in shown.stdout.splitlines()]
+    ours, foreign = (
+        next(row for row in rows[2:] if row[:1] == [one]) for one in ("tlsf", "faulty")
+    )
+    assert len(ours) == len(foreign), "of one table"
+    assert abs(rows.index(ours) - rows.index(foreign)) == 1
     assert row["r_safe"] > json.loads(sound.stdout)["u_max"]
     assert faulty.returncode == 3
     assert "faulty: crash: event" in faulty.stdout

@@ -136,7 +136,9 @@ def require_served(port):
     address = f"http://127.0.0.1:{port}/"
     with urllib.request.urlopen(address) as answer:
         assert answer.headers["Refresh"]
-        assert 'id="heap-map-canvas-0"' in answer.read().decode()
+        page = answer.read().decode()
+        assert 'id="heap-map-canvas-0"' in page
+        assert "B live in" in page, "the terminal's line"
     foreign = urllib.request.Request(address, headers={"Host": "example.org"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(foreign)
@@ -233,8 +235,8 @@ def test_a_line_a_second_is_printed_and_the_recording_kept(program, tmp_path):
     lines = [line for line in done.stderr.splitlines() if "largest hole" in line]
     assert done.returncode == 0
     assert lines
-    figures = r"\d+ s: [\d,]+ B in [\d,]+ blocks, [+-][\d,]+ B; largest hole [\d,]+ in a footprint"
-    assert all(re.fullmatch(figures + r" of [\d,]+ B; lost 0", line) for line in lines)
+    figures = r"\d+ s: [\d,]+ B live in [\d,]+ blocks, [+-][\d,]+ B; tlsf needs [\d,]+ B, "
+    assert all(re.fullmatch(figures + r"largest hole [\d,]+ B", line) for line in lines)
     assert (tmp_path / "t.parquet").is_file()
 
 

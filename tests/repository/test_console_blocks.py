@@ -26,6 +26,8 @@ from heapfit.cli.printing.help_screen import list_examples
 from program import run_heapfit
 from readme import copy_clone
 
+pytestmark = pytest.mark.usefixtures("unmeasured_module")
+
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`(heapfit [^`]+)`")
@@ -37,13 +39,14 @@ BARE = re.compile(r"^ {4}(?:\$ |heapfit |python -m )", re.MULTILINE)
 DRAWINGS = {"DESIGN.md"}  # where commands are parts of pictures
 # Too long for a test, or in need of a cluster: these are parsed, and not run.
 PARSED_ONLY = {
-    "heapfit compare t2_w1 t2_w2 queue_fill --allocators all": "minutes",
-    "heapfit compare t2_w1 queue_fill --allocators all": "minutes",
+    "heapfit compare t2_w1 t2_w2 queue_fill all": "minutes",
+    "heapfit compare t2_w1 queue_fill all": "minutes",
     "heapfit simulate scenario.toml --workers tcp://host:8786": "a cluster",
     "heapfit reproduce --all --workers 1": "minutes",
     "heapfit reproduce --all --report papers.html": "minutes",
     "heapfit reproduce --all --json": "minutes",
     "heapfit reproduce 003 002-6": "a minute",
+    "heapfit bounds mine.parquet --plan plan.toml": "run by tests/python/test_adversary.py",
     "heapfit simulate examples/partitions/figure-5.toml": "run for docs/evidence/simulation.md",
     "heapfit simulate examples/partitions/figure-5.toml --report figure-5.html": "likewise",
 }

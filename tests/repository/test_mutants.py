@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mutants.draw import POPULATIONS, changed_lines, on_changed_lines
+from mutants.draw import POPULATIONS, changed_lines, line_by_line, on_changed_lines
 from mutants.engine_judge import python_tests
 from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
@@ -14,6 +14,7 @@ from mutants.mutant import Mutant, mutated
 from mutants.native import Build
 from mutants.package_judge import Reach, module_of, names_in
 from mutants.tree import Tree
+from mutants.variants import numbered, refused, with_variants
 from mutants.verdict import (
     INVALID,
     KILLED,
@@ -112,6 +113,48 @@ def test_each_population_has_thousands_of_mutants_with_keys_of_their_own(
         assert mutated(source, one).count(b"\n") >= source.count(b"\n")
 
 
+CHOSEN = b"""\
+#define TWICE(x) x##_twice
+static inline int TWICE(f)(int a, const int *b) {
+    return a + *b;
+}
+int printf(const char *, ...);
+int main(void) {
+    const int one = 1;
+    printf("%d", f_twice(3, &one));
+    return 0;
+}
+"""
+
+
+def test_one_program_has_all_mutants_and_the_environment_chooses(tmp_path: Path) -> None:
+    mutants = numbered(one for one in mutants_of("a.c", CHOSEN) if "f" not in one.function)
+    mutants[9] = Mutant("a.c", "f", 3, CHOSEN.index(b"*b;"), CHOSEN.index(b"b;") + 1, "*b", "b->c",
+                        "statement", "key")  # fmt: skip
+    compiler = ["gcc", "-w", "-fmax-errors=0", "a.c", "-o", "a"]
+    for _ in range(2):
+        (tmp_path / "a.c").write_bytes(with_variants("a.c", CHOSEN, mutants))
+        told = subprocess.run(compiler, cwd=tmp_path, capture_output=True, text=True, check=False)
+        wrong = refused(told.stderr)
+        assert wrong == ({9} if 9 in mutants else set())
+        mutants = {number: one for number, one in mutants.items() if number not in wrong}
+    assert (tmp_path / "a").is_file()
+    minus = next(number for number, one in mutants.items() if one.becomes == "-")
+    nothing = next(number for number, one in mutants.items() if one.becomes == "0")
+    (tmp_path / "reached").write_bytes(bytes(65_536))
+    for number, printed in ((0, "4"), (minus, "2"), (nothing, "0")):
+        environment = {"HFIT_MUTANT": str(number), "HFIT_REACHED": str(tmp_path / "reached")}
+        done = subprocess.run([tmp_path / "a"], env=environment, capture_output=True, check=True)
+        assert done.stdout.decode() == printed
+    assert (tmp_path / "reached").read_bytes()[minus] == 1
+
+
+def test_each_line_has_its_turn_before_one_has_a_second() -> None:
+    mutants = line_by_line(mutants_of("a.c", C_SOURCE))
+    lines = [one.line for one in mutants]
+    assert sorted(lines[: len({*lines})]) == sorted({*lines})
+
+
 def git(folder: Path, *words: str) -> None:
     name = ["-c", "user.name=a", "-c", "user.email=a@b"]
     subprocess.run(["git", "-C", folder, *name, *words], check=True, capture_output=True)
@@ -202,7 +245,7 @@ def test_a_build_tells_what_does_not_compile_and_what_comes_to_the_same(tmp_path
     sound = build.made(["liba.a"])
     for text, made in (("a + a", sound), ("a * 3", None), ("b", None)):
         file.write_text(f"int f(int a) {{\n    return {text};\n}}\n")
-        assert build.compiles(file) == (text != "b")
+        assert bool(build.errors(file)) == (text == "b")
         assert (build.made(["liba.a"]) == sound) == (made is not None)
 
 

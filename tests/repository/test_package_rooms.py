@@ -21,7 +21,7 @@ TOPS = ("core/src", "engine/src", "python/heapfit", "papers/heapfit_papers")
 MOST_LINES = 4500
 # What tells results has a column, a sentence and a drawing of each; the others here only fall.
 # Snapshots of dumped heaps (4H) have their page and two options of commands in it.
-MOST_LINES_OF = {"results": 6480, "cli": 4600, "design": 4900}
+MOST_LINES_OF = {"results": 6360, "cli": 4600, "design": 4900}
 FEWEST_FILES = 2
 
 

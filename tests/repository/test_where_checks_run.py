@@ -63,9 +63,16 @@ def test_every_long_form_of_a_test_is_run(root: Path) -> None:
 @pytest.mark.parametrize("name", LISTS)
 def test_a_list_names_tests_that_there_are_and_no_others_by_chance(root: Path, name: str) -> None:
     """`--deselect` leaves out all whose names begin so."""
-    for line in (root / name).read_text().splitlines():
+    for line in (root / name).read_text().split():
         path, _, test = line.partition("::")
         assert (root / path).exists(), line
         if test:
             tests = re.findall(r"^def (test_\w+)", (root / path).read_text(), re.MULTILINE)
             assert [one for one in tests if one.startswith(test)] == [test], line
+
+
+def test_what_has_its_turn_is_run_by_test_more_at_all(root: Path) -> None:
+    turns, more = ((root / f"tests/{name}.txt").read_text().split() for name in ("turns", "more"))
+    assert len(turns) == len(set(turns))
+    for line in turns:
+        assert any(line.startswith(one) or one.startswith(f"{line}::") for one in more), line

@@ -24,6 +24,7 @@ from harness.board import CORTEX_M3
 from harness.image import Image
 from heapfit.generate import generate
 from heapfit.images.snapshot import Snapshot, read_image
+from heapfit.images.walk import Heap
 from heapfit.importers.external_tool import run
 from heapfit.plan.plan_file import load_plan
 
@@ -132,23 +133,32 @@ PICOLIBC = (
     "--specs=picolibc.specs",
     "-Wl,--defsym=__heap_start=0x20100000,--defsym=__heap_end=0x20108000",
 )
+# By the heap's title, and what is built otherwise behind a comma.
 KINDS: dict[str, Callable[[Path], Image]] = {
     "FreeRTOS heap_4": lambda folder: stand_in_image(folder, "heap_4"),
+    "FreeRTOS heap_5": lambda folder: stand_in_image(folder, "heap_4", "-DREGIONS"),
     "newlib's malloc": libc_image,
     "newlib-nano's malloc": lambda folder: libc_image(folder, "--specs=nano.specs"),
     "picolibc's malloc": lambda folder: libc_image(folder, *PICOLIBC),
     "lwIP's mem": lambda folder: stand_in_image(folder, "layouts", "-DLWIP"),
     "Zephyr's sys_heap": lambda folder: stand_in_image(folder, "layouts", "-DZEPHYR"),
     "ESP-IDF's multi_heap": lambda folder: stand_in_image(folder, "layouts", "-DESP_IDF"),
+    "ESP-IDF's multi_heap, poisoned": lambda folder: stand_in_image(
+        folder, "layouts", "-DESP_IDF", "-DPOISONED"
+    ),
     "heapfit's tlsf": lambda folder: generated_image(folder, '"tlsf"'),
     "heapfit's good_fit": lambda folder: generated_image(folder, '"good_fit"'),
-    "heapfit's tailored": lambda folder: generated_image(folder, '"tailored"\nlayout = 1'),
+    **{
+        f"heapfit's tailored, {layout}": lambda folder, number=number: generated_image(
+            folder, f'"tailored"\nlayout = {number}'
+        )
+        for number, layout in enumerate(("map", "headers", "pairs"))
+    },
 }
 
 
-def heap_of(snapshot: Snapshot, title: str):
-    (heap,) = [one for one in snapshot.heaps if one.title == title]
-    return heap
+def heaps_of(snapshot: Snapshot, title: str) -> list[Heap]:
+    return [one for one in snapshot.heaps if one.title == title.partition(",")[0]]
 
 
 @pytest.mark.parametrize("title", KINDS)
@@ -160,26 +170,64 @@ def test_every_live_block_lies_where_the_program_got_it(title: str, tmp_path: Pa
         folder.mkdir()
         dump, printed = stop(image, moment, folder)
         truth = truth_of(printed)
-        heap = heap_of(read_image(dump, image.path), title)
-        found = {one.address: one.size for one in heap.pieces("live")}
-        assert heap.damage == [] and heap.confirmed != [] and heap.assumed == []
+        heaps = heaps_of(read_image(dump, image.path), title)
+        live = [one for heap in heaps for one in heap.pieces("live")]
+        found = {one.address: one.size for one in live}
+        for heap in heaps:
+            assert heap.damage == [] and heap.confirmed != [] and heap.assumed == []
+            assert sum(one.span for one in heap.blocks) == heap.end - heap.start
         assert set(truth.live) <= set(found)
         assert all(truth.live[at] <= found[at] for at in truth.live)
         others = {at: size for at, size in found.items() if at not in truth.live}
         assert len(others) == 0, others
-        assert sum(one.span for one in heap.blocks) == heap.end - heap.start
-        lost = {one.address for one in heap.pieces("live") if not one.is_referenced}
+        lost = {one.address for one in live if not one.is_referenced}
         assert lost <= truth.lost and len(truth.lost - lost) <= 1  # an old link may lie in a block
         assert (truth.refused > 0) == (moment == "r")
-        assert damaged(dump, image.path, heap) == []
+        if title.endswith(("map", "pairs")):  # whose bounds lie apart
+            continue
+        assert [one for heap in heaps for one in damaged(dump, image.path, heap)] == []
 
 
-def damaged(dump: Path, program: Path, heap) -> list[str]:
+HOSTED = """
+#include "heap.h"
+#include <stdio.h>
+extern char __data_start[], _end[];
+void *kept[3];
+int main(int count, char **words) {
+    heap_start();
+    for (int i = 0; i < 3 * count; i++) {
+        kept[i % 3] = heap_take(40 + 24 * (size_t)i); /* three are kept */
+        printf("%p\\n", kept[i % 3]);
+    }
+    heap_give(kept[1]);
+    kept[1] = NULL;
+    printf("at %p\\n", (void *)__data_start);
+    FILE *file = fopen(words[1], "wb");
+    return fwrite(__data_start, 1, (size_t)(_end - __data_start), file) == 0 || fclose(file) != 0;
+}
+"""
+
+
+def test_a_heap_4_of_64_bits_is_read(tmp_path: Path) -> None:
+    """As FreeRTOS's simulators on POSIX and Windows have it."""
+    source, program, dump = tmp_path / "main.c", tmp_path / "program", tmp_path / "raw"
+    source.write_text(HOSTED)
+    run(["gcc", "-g", f"-I{HERE}", "-no-pie", source, HERE / "heap_4.c", "-o", program], tmp_path)
+    *given, (_, at) = (line.split() for line in run([program, dump], tmp_path).splitlines())
+    blocks = [int(address, 16) for (address,) in given]
+    (heap,) = read_image(dump, program, int(at, 16)).heaps
+    assert heap.damage == heap.assumed == []
+    assert [one.address for one in heap.pieces("live")] == [*blocks[:4], blocks[5]]
+    lost = [one.address for one in heap.pieces("live") if not one.is_referenced]
+    assert {*lost} >= {*blocks[1:3]} and not {*lost} & {blocks[3], blocks[5]}
+
+
+def damaged(dump: Path, program: Path, heap: Heap) -> list[str]:
     """Writes beyond the ends of four blocks, one at a time: what is not named rightly."""
     wrong = []
     content, pieces = dump.read_bytes(), heap.blocks
     after = [pair for pair in pairwise(pieces) if [one.state for one in pair] == ["live"] * 2]
-    for block, victim in after[:: len(after) // 4][:4]:
+    for block, victim in after[:: max(len(after) // 4, 1)][:4]:
         end = block.address + block.size
         with dump.open("rb") as file:
             (load,) = [
@@ -190,8 +238,8 @@ def damaged(dump: Path, program: Path, heap) -> list[str]:
         at = load["p_offset"] + end - load["p_vaddr"]
         copy = dump.with_name("damaged.elf")
         copy.write_bytes(content[:at] + b"OVERRUN!" + content[at + 8 :])
-        found = heap_of(read_image(copy, program), heap.title).damage
-        named = [(one.address, one.neighbour) for one in found]
+        found = heaps_of(read_image(copy, program), heap.title)
+        named = [(one.address, one.neighbour) for heap in found for one in heap.damage]
         if named != [(victim.chunk, block.address)]:
             wrong.append(f"{block}: {named}")
     return wrong

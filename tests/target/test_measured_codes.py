@@ -9,12 +9,13 @@ import functools
 import os
 import re
 import zlib
+from importlib.resources import files
 
 import pytest
 
 from grid import of_the_day
 from harness.code_size import measure_shipped_sizes
-from harness.codes import plan_of_code
+from harness.codes import plan_of_code, save_codes
 from harness.image import plan_file_of
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import code_label, read_codes
@@ -96,3 +97,13 @@ def test_as_many_blocks_as_a_region_holds_is_code_of_its_own() -> None:
     some, any_number = (read_codes()[f"fixed_pool{end}"].size for end in (":blocks>0", ""))
     assert some is not None and any_number is not None
     assert any_number > 1.1 * some
+
+
+def test_the_tables_are_what_the_generator_writes(tmp_path):
+    save_codes(tmp_path, read_codes())
+    for written in tmp_path.iterdir():
+        assert (
+            written.read_text()
+            == (files("heapfit") / "comparison" / "costs" / written.name).read_text()
+        )
+    assert len(list(tmp_path.iterdir())) == 2

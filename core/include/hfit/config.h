@@ -67,6 +67,16 @@
 #define HFIT_FREED_BYTE 0xfdu
 #endif
 
+/* The same by the place of the aligned word, for a build that is to know from what a program read
+ * where it did: a uint32_t, whose lowest byte comes first. */
+#ifdef HFIT_FREED_WORD
+#define HFIT_FREED_BYTE_AT(place)                                                                  \
+    ((unsigned char)(HFIT_FREED_WORD(place) >> 8 * ((uintptr_t)(place)&3)))
+#else
+#define HFIT_FREED_WORD(place) (HFIT_FREED_BYTE * 0x01010101u)
+#define HFIT_FREED_BYTE_AT(place) HFIT_FREED_BYTE
+#endif
+
 /* Bytes of level 3: beyond each request, and at a region's start. */
 #define HFIT_GUARD_A_BLOCK 8
 #define HFIT_GUARD_SIZE ((12 + 4 * HFIT_QUARANTINE + 15) / 16 * 16)

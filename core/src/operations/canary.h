@@ -101,7 +101,7 @@ static inline bool fill_bytes(unsigned char *bytes, uint32_t position, uint32_t 
     HFIT_ON_PAYLOAD(count);
     for (uint32_t i = 0; i < count; i++) {
         HFIT_LOOP_OF_PAYLOAD();
-        bytes[i] = HFIT_FREED_BYTE;
+        bytes[i] = HFIT_FREED_BYTE_AT(&bytes[i]);
     }
     return true;
 }
@@ -113,7 +113,7 @@ static inline bool are_filled(unsigned char *bytes, uint32_t position, uint32_t 
     const word *words = (const word *)(const void *)bytes;
     (void)position, (void)key;
     for (uint32_t i = 0; i < count / 4; i++) {
-        if (words[i] != HFIT_FREED_BYTE * 0x01010101u) {
+        if (words[i] != HFIT_FREED_WORD(&words[i])) {
             return false;
         }
     }

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import SHARED, make_output_option, show_in_help
+from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
@@ -16,7 +17,7 @@ _MOST = 2**64 - 1  # what the engine's numbers hold
 
 
 @dataclass(frozen=True, slots=True)
-class ReproduceCommand:
+class ReproduceCommand(Command):
     """Measure every row of the papers again and show which published figures come out.
 
     Examples:
@@ -39,11 +40,10 @@ class ReproduceCommand:
         bool, Option("--small", "Take fewer seeds and shorter runs, as the tests do.")
     ] = False
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SlotbufCommand:
+class SlotbufCommand(Command):
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves.
 
     Examples:
@@ -79,6 +79,5 @@ class SlotbufCommand:
         Option("--sizes", "Smallest and largest request, in bytes.", metavar="LEAST,MOST"),
     ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
     region: int = REPORT_REGION
-    seed: Annotated[int, show_in_help(SHARED["seed"])] = 1
+    seed: Annotated[int, shared("seed")] = 1
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")
-    as_json: bool = False

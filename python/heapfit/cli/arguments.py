@@ -64,9 +64,11 @@ def _parse_workers(words: str) -> str:
     return words
 
 
-def show_in_help(option: Option) -> Option:
-    """A copy of the option that `--help` shows; elsewhere only `--help-all` shows it."""
-    return replace(option, group=None)
+def shared(name: str, more: str = "", *, is_shown: bool = True) -> Option:
+    """The shared option of that name with more words for one command, which `--help` shows."""
+    option = SHARED[name]
+    words = f"{option.help} {more}".rstrip()
+    return replace(option, help=words, group=None if is_shown else option.group)
 
 
 def make_output_option(what: str) -> Option:
@@ -74,7 +76,6 @@ def make_output_option(what: str) -> Option:
     return Option("--output", f"{OUTPUT_HELP} {what}.", short="-o", is_output=True)
 
 
-TIMES_HELP = "Number of fresh runs: recorded for verify, simulated for size to judge its answer."
 PLAN = Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
 _PLAN_OPTION = Option("--plan", "A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
 # What several commands have, each under the field's name that stands for it in their records.
@@ -96,14 +97,13 @@ SHARED: Mapping[str, Option] = {
     ),
     "base": Option(
         "--base",
-        "An earlier recording: if one fails check shows what grew, verify's new plans serve it.",
+        "An earlier recording.",
         kinds=[Kind.RECORDING],
     ),
     "queue": Option(
         "--queue",
         "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000; of size and "
-        "settings none].",
+        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000].",
         IMPORTING,
     ),
     "admission": Option(
@@ -139,6 +139,7 @@ SHARED: Mapping[str, Option] = {
         min=0,
         max=10**9,
     ),
+    "times": Option("--times", "Number of fresh runs.", min=1, max=10_000),
     "seed": Option(
         "--seed",
         "Seed of the random numbers: one seed gives one result.",
@@ -208,8 +209,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "report": Option(
         "--report",
-        "Write also a page with charts, for a browser; of check .md is Markdown, for a pull "
-        "request.",
+        "Write also a page with charts, for a browser.",
         is_output=True,
     ),
     "programs": Option(
@@ -225,15 +225,14 @@ SHARED: Mapping[str, Option] = {
     "as_json": Option("--json", "Print the result as JSON."),
     "line": Option(
         "--line",
-        "What a line of the log looks like: 'Allocated {size} bytes at {address}' for import, "
-        "'free {free} largest {largest}' for forecast [found].",
+        "What a line of the log looks like [found].",
         IMPORTING,
         metavar="TEXT",
     ),
     "plans": _PLAN_OPTION,
     "pointer_bits": Option(
         "--pointer-bits",
-        "Pointer size of plug-ins, or of a recorded program whose file does not say it.",
+        "Pointer size in bits.",
         choices=["32", "64"],
     ),
 }
@@ -242,7 +241,9 @@ SHARED: Mapping[str, Option] = {
 def list_options(declared: type) -> list[Option]:
     """The options and arguments that the fields of a command's record declare, in their order."""
     options = []
-    for field in fields(declared):
+    for field in sorted(
+        fields(declared), key=lambda one: one.kw_only is True
+    ):  # those of all come last
         is_own = get_origin(field.type) is Annotated
         annotation, option = get_args(field.type) if is_own else (field.type, SHARED[field.name])
         inside = [one for one in get_args(annotation) if one is not NoneType] or [annotation]

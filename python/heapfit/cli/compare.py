@@ -22,7 +22,12 @@ from heapfit.comparison.incumbents.heaps import (
     list_heap_names,
     list_offered_allocators,
 )
-from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
+from heapfit.comparison.matrix import (
+    ComparisonRequest,
+    Matrix,
+    compare_traces,
+    with_plugins,
+)
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
@@ -33,12 +38,12 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.values import expand_names
-from heapfit.plugin import Plugin, build, measure, plugins_of
+from heapfit.plugin import Plugin, PluginRow, build, measure, plugins_of
 from heapfit.progress import Progress
 from heapfit.results.check import describe_run
 from heapfit.results.matrix import HELD, HeldRun, comparison_page, matrix_table
 from heapfit.results.parts import Fields, Line, Part, Table
-from heapfit.results.plugins import LabelledRow, plugin_parts
+from heapfit.results.plugins import plugin_parts
 from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import Kind
 from heapfit.trace.names import source_name
@@ -48,6 +53,7 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_work
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "compare": 95, "replay": 2}
+_ALL = "all"  # of the allocators, as a word
 _OFFERED = [info.name for info in list_offered_allocators()]
 
 
@@ -55,7 +61,7 @@ def run(command: CompareCommand) -> None:
     words = command.words or []
     specs = [parse_workload(word, command.seed) for word in words if is_workload(word)]
     words = [word for word in words if not is_workload(word)]
-    sources, named = _split_words(words, command.allocators or [])
+    sources, named = _split_words(words)
     if not (sources or specs):
         raise UsageError("give a trace or a workload")
     if command.report is not None and command.plugins:
@@ -66,16 +72,13 @@ def run(command: CompareCommand) -> None:
         command.alignment,
         EXACT if command.exact else STANDARD_PRECISION,
     )
-    plugins = _find_plugins(command)
-    with (
-        progress_bar(_WORK) as progress,
-        start_sweep(command.workers) as sweep,
-        ExitStack() as opened,
-    ):
+    sweeping, opening = start_sweep(command.workers), ExitStack()
+    with progress_bar(_WORK) as progress, sweeping as sweep, opening as opened:
         importing = import_options(command.queue)
         traces = [
             opened.enter_context(open_trace(source, importing, progress)) for source in sources
         ]
+        plugins = _find_plugins(command, traces)
         compared: list[tuple[str, Trace | WorkloadSpec]] = [
             *zip(map(source_name, sources), traces, strict=True),
             *((spec.label, spec) for spec in specs),
@@ -83,6 +86,7 @@ def run(command: CompareCommand) -> None:
         matrix = compare_traces(compared, request, comparison_portfolio, sweep, progress)
         runs = _runs(request.plan_files, sources, traces, progress)
         rows = _measure_plugins(compared, plugins, request.alignment, progress)
+        matrix = with_plugins(matrix, rows)
         if command.report is not None:
             from heapfit.results.html import write  # loads jinja2, which takes long
 
@@ -94,15 +98,16 @@ def run(command: CompareCommand) -> None:
                 )
                 write(command.report, page)
     seed = command.seed if specs else None
-    print_result(_parts(matrix, runs, rows, load_sram(command.sram), seed), command.as_json)
-    if any(row.faults for _, row in rows):
+    print_result(_parts(matrix, runs, load_sram(command.sram), seed), command.as_json)
+    if any(row.faults for measured in rows for row in measured):
         raise SystemExit(_FAULTY)
 
 
-def _find_plugins(command: CompareCommand) -> tuple[Plugin, ...]:
+def _find_plugins(command: CompareCommand, traces: Sequence[Trace]) -> tuple[Plugin, ...]:
     """The plug-ins that were named; HeapfitError if one is to be built against --no-build."""
-    bits = command.pointer_bits
-    found = plugins_of(command.plugins or [], bits, command.cflags or [])
+    recorded = next((one.info.pointer_bits for one in traces if one.info.pointer_bits), 64)
+    bits, flags = command.pointer_bits or recorded, command.cflags or []
+    found = plugins_of(command.plugins or [], bits, flags)
     built = [one.name for one in found if not one.is_ready]
     if built and command.no_build:
         raise HeapfitError(
@@ -128,28 +133,22 @@ def _measure_plugins(
     plugins: Sequence[Plugin],
     alignment: int,
     progress: Progress,
-) -> list[LabelledRow]:
-    """Measures each plug-in on each trace, built in a temporary folder."""
-    if not plugins:
-        return []
+) -> list[list[PluginRow]]:
+    """Each plug-in measured on each trace, built in a temporary folder."""
     with scratch_folder() as folder:
         here = Path(folder)
         built = [build(plugin, here / str(i)) for i, plugin in enumerate(plugins)]
         traces = [
-            (label, one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}"))
-            for i, (label, one) in enumerate(compared)
+            one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}")
+            for i, (_, one) in enumerate(compared if plugins else [])
         ]
-        return [
-            (label, measure(one, trace, alignment, progress))
-            for label, trace in traces
-            for one in built
-        ]
+        rows = [[measure(one, trace, alignment, progress) for one in built] for trace in traces]
+        return rows or [[] for _ in compared]
 
 
 def _parts(
     matrix: Matrix,
     runs: Sequence[HeldRun],
-    foreign: Sequence[LabelledRow],
     sram: Sram | None,
     seed: int | None,
 ) -> list[Part]:
@@ -162,14 +161,16 @@ def _parts(
         *([Table(HELD, runs, "in_plans_regions")] if runs else []),
         *(Line(f"{describe_run(*one)}.") for one in runs),
         *(part for one in matrix.columns for part in note_parts(one.comparison.trace, one.label)),
-        *plugin_parts(foreign),
+        *plugin_parts(
+            [(one.label, row) for one in matrix.columns for row in one.comparison.plugins]
+        ),
     ]
 
 
-def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
+def _split_words(words: list[str]) -> tuple[list[Path], list[str]]:
     """The recordings and the allocators; an allocator's name among the words is no file's."""
-    named = [find_heap_name(word) for word in words if is_heap(word)]
-    others = [word for word in words if not is_heap(word)]
+    names = [word for word in words if word == _ALL or is_heap(word)]
+    others = [word for word in words if word not in names]
     for word in others:
         if not is_path(word):
             hint = did_you_mean(word.partition(":")[0], list_heap_names())
@@ -178,4 +179,4 @@ def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], l
     for path in sources:
         if not path.exists():
             raise HeapfitError(f"{path}: {describe_missing_file(path)}")
-    return sources, [*named, *expand_names(allocators, _OFFERED)]
+    return sources, [*map(find_heap_name, expand_names(names, _OFFERED))]

@@ -51,12 +51,12 @@ def run(command: RecordCommand) -> None:
     words = tuple(command.program or ())
     if words and command.qemu is None:
         require_kind(Path(words[0]), Kind.PROGRAM)
-    serial, _ = _split_rate(command.serial)
-    source = _select_source(words, serial, command.qemu)
+    line = _split_rate(command.serial)
+    source = _select_source(words, line[0], command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")
     require_replaceable(target)
     with keep_earlier(target) as kept:
-        recorded = _record(command, words, target)
+        recorded = _record(command, words, line, target)
     parts = _target_parts(recorded) if isinstance(recorded, TargetRecording) else _parts(recorded)
     print_result(parts, command.as_json)
     if kept is not None and target.exists():
@@ -65,10 +65,10 @@ def run(command: RecordCommand) -> None:
 
 
 def _record(
-    command: RecordCommand, words: tuple[str, ...], target: Path
+    command: RecordCommand, words: tuple[str, ...], line: tuple[Path | None, int], target: Path
 ) -> TargetRecording | ProgramRecording:
-    """Records the serial line, the image or the program that the command names."""
-    serial, rate = _split_rate(command.serial)
+    """Records the serial line at its rate, the image or the program that the command names."""
+    serial, rate = line
     with _watch(command) as listener, step_bar() as progress:
         if serial is not None and Path(serial).is_file():
             return TargetRecording(import_frames(serial, target, progress), "whole")

@@ -14,7 +14,6 @@ from heapfit.cli.commands.recordings import SitesCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
-from heapfit.design.placement.call_sites import CallSite, call_sites
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.importers.site_names import PlaceChain, known_chains, own_places
@@ -23,6 +22,7 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import format_share
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
@@ -53,16 +53,16 @@ def run(command: SitesCommand) -> None:
                 print_export(holdings, command.export)
                 return
             callers = _Callers(known_chains(loaded, programs))
-            sites, unnamed = call_sites(loaded), programs and not callers.are_known
+            unnamed = programs and not callers.are_known
             parts = [
-                *(_view_parts(holdings, callers) if command.view else _parts(sites, callers, plan)),
-                *_wrapper_parts(sites, trace),
+                *_site_parts(holdings, callers, plan),
+                *_wrapper_parts([one.holder for one in holdings.samples], trace),
                 *(Note(f"{one}: {_NAMES_NONE}") for one in programs[:1] if unnamed),
             ]
         print_result([*parts, *note_parts(trace.info)], command.as_json)
 
 
-def _wrapper_parts(sites: Sequence[CallSite], trace: Trace) -> list[Part]:
+def _wrapper_parts(sites: Sequence[Holder], trace: Trace) -> list[Part]:
     """What to do where most is requested through one function, such as C++'s operator new."""
     counts = [one.requests for one in sites]
     if trace.chains or sum(counts) < _WRAPPED_LEAST or max(counts) < _WRAPPED * sum(counts):
@@ -100,6 +100,11 @@ class _Callers:
         """The source place of the direct caller."""
         return self._chains.get(site, (None,))[0]
 
+    def name(self, site: int) -> str:
+        """The site's own function and line; its number where these are unknown."""
+        own = self._own.get(site)
+        return f"Call site {site:08x}" if own is None else own.description
+
     def columns(self, site_of: Callable[[Any], int]) -> tuple[Column[Any], ...]:
         """Where each row's site is, and the places of the callers above; None where unknown."""
         return (
@@ -122,44 +127,52 @@ class _Callers:
         return " < ".join([own.description, *names])
 
 
-def _parts(sites: Sequence[CallSite], callers: _Callers, plan: Plan | None) -> list[Part]:
-    others = sum(callers.place(one.site) is None for one in sites) if callers.are_known else 0
-    unknown = f"{others} in other files: give these with --program, too."
-    return [
-        Table(_columns(callers, plan), sites, "sites"),
-        Line("Bytes; life in events, of unaligned blocks, until they are resized."),
-        *map(Line, which_hold((others, unknown))),
-    ]
-
-
 _HELD: tuple[Column[Holder], ...] = (
     Column("blocks", "blocks"),
     Column("size", "bytes"),
     Column("least", "least"),
     Column("most", "most"),
     Column("requests", "of requests"),
+    Column("mean_life"),
 )
-_MEANINGS = {
-    View.PEAK: "live at the peak",
-    View.HELD: "still held at the end",
-    View.LATER: "born after the first tenth, and still held at the end",
-    View.TEMPORARY: "freed or resized by the next call of the task that asked for them",
+_SAID = {
+    View.PEAK: "holds {} live at the peak",
+    View.HELD: "holds {} live at the end",
+    View.LATER: "holds {} born after the first tenth and live at the end",
+    View.TEMPORARY: "asked for {} that the next call of the same task frees or resizes",
 }
 
 
-def _view_parts(holdings: Holdings, callers: _Callers) -> list[Part]:
-    """The sites that hold anything in a view."""
-    held, view = [one.holder for one in holdings.samples if one.holder.blocks], holdings.viewed.view
+def _answer(view: View, holders: Sequence[Holder], name: Callable[[int], str]) -> Line:
+    """Line 1: the share of a view's bytes that its first holder has."""
+    said = _SAID.get(view, _SAID[View.PEAK])
+    total, first = sum(one.size for one in holders), holders[0] if holders else None
+    if first is None or not total:
+        return Line(f"Nobody {said.format('blocks')}.")
+    bytes_of = said.format(f"{first.size:,} of the {total:,} B")
+    return Line(f"{name(first.key)} {bytes_of} ({format_share(first.size / total)}).")
+
+
+def _site_parts(holdings: Holdings, callers: _Callers, plan: Plan | None) -> list[Part]:
+    """The call sites that hold anything in a view; with a plan all, and their tags."""
+    view, sites = holdings.viewed.view, [one.holder for one in holdings.samples]
+    held = [one for one in sites if one.blocks]
+    tag, end = ("", "") if plan is None else ("tag", "end")
     columns: list[Column[Holder]] = [
         Column("site", "site", lambda one: f"{one.key:08x}"),
         *_HELD,
+        Column("tag", tag, lambda one: plan and plan.sites.get(one.key)),
+        Column("end", end, lambda one: plan and _end(one.key, plan)),
         *callers.columns(lambda one: one.key),
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
+    others = sum(callers.place(one.key) is None for one in sites) if callers.are_known else 0
+    unknown = f"{others} sites in other files: give these with --program, too."
     return [
+        _answer(view, held, callers.name),
         Fields({"view": view, "blocks": blocks, "size": size}),
-        Table(columns, held, "sites"),
-        Line(f"{blocks:,} blocks of {size:,} B, {_MEANINGS[view]}."),
+        Table(columns, sites, "sites", shown=held if plan is None else sites),
+        *map(Line, which_hold((others, unknown))),
     ]
 
 
@@ -168,11 +181,11 @@ def _task_parts(loaded: LoadedTrace) -> list[Part]:
     viewed = view_blocks(loaded, View.TASKS)
     names = loaded.trace.info.names
     task: Column[Holder] = Column("task", "task", lambda one: names.get(one.key, one.key))
-    columns = [task, *_HELD]
+    columns, holders = [task, *_HELD], find_holders(viewed, viewed.tasks)
     return [
+        _answer(View.TASKS, holders, lambda key: f"Task {names.get(key, key)}"),
         Fields({"view": View.TASKS}),
-        Table(columns, find_holders(viewed, viewed.tasks), "tasks"),
-        Line("Blocks live at the peak, by the task or thread that asked for them."),
+        Table(columns, holders, "tasks"),
     ]
 
 
@@ -185,13 +198,9 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
             "(column served, docs/evidence/schemas.md)"
         )
+    heading = "memory that offers"
     columns: list[Column[Holder]] = [
-        Column(
-            "memory",
-            "memory that offers",
-            lambda one: names_of(one.key),
-            lambda one: "+".join(names_of(one.key)) or "unknown",
-        ),
+        Column("memory", heading, lambda one: names_of(one.key), lambda one: _offers(one.key)),
         *_HELD,
         Column("requested", "bytes asked for"),
     ]
@@ -206,9 +215,9 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
     )
     holders = find_holders(viewed, served[viewed.blocks.starts].astype("u4"))
     return [
+        _answer(View.MEMORIES, holders, lambda key: f"Memory {_offers(key)}"),
         Fields({"view": View.MEMORIES, "unmet_needs": unmet}),
         Table(columns, holders, "memories"),
-        Line("Blocks live at the peak, by the memory that they lie in."),
         *map(Line, which_hold((unmet == 1, one), (unmet > 1, many))),
     ]
 
@@ -216,20 +225,9 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
 _GROUPED = {View.TASKS: _task_parts, View.MEMORIES: _memory_parts}
 
 
-def _columns(callers: _Callers, plan: Plan | None) -> list[Column[CallSite]]:
-    """The columns; tags are shown where there is a plan, places where there is a program."""
-    tag, end = ("", "") if plan is None else ("tag", "end")
-    return [
-        Column("site", "site", lambda call_site: f"{call_site.site:08x}"),
-        Column("requests", "requests"),
-        Column("least", "least"),
-        Column("most", "most"),
-        Column("live_at_peak", "live at peak"),
-        Column("mean_life", "mean life", shown=lambda call_site: round(call_site.mean_life)),
-        Column("tag", tag, lambda call_site: plan and plan.sites.get(call_site.site)),
-        Column("end", end, lambda call_site: plan and _end(call_site.site, plan)),
-        *callers.columns(lambda call_site: call_site.site),
-    ]
+def _offers(needs: int) -> str:
+    """What a memory offers, as one word."""
+    return "+".join(names_of(needs)) or "unknown"
 
 
 def _end(site: int, plan: Plan) -> str | None:

@@ -14,6 +14,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.followed import Listener
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
+from heapfit.results.live import describe_live
 from heapfit.trace.live import FollowedRecording, LiveHeap
 
 _INTERVAL = 1.0  # seconds
@@ -29,7 +30,8 @@ def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
         end, begun = threading.Event(), time.monotonic()
 
         def look() -> None:
-            console.note(_describe(round(time.monotonic() - begun), heap, followed))
+            heap.look(followed)
+            console.note(f"{time.monotonic() - begun:,.0f} s: {describe_live(heap, followed)}")
 
         thread = threading.Thread(target=_repeat, args=(look, end))
         try:
@@ -51,16 +53,3 @@ def _repeat(look: Callable[[], None], end: threading.Event) -> None:
         look()
     except HeapfitError as error:
         console.note(f"--watch: {error}; the recording goes on")
-
-
-def _describe(seconds: int, heap: LiveHeap, followed: FollowedRecording) -> str:
-    """What is new, as a line of figures."""
-    growth, room, largest_hole = heap.look(followed)
-    hole = "out of memory in"
-    if largest_hole is not None:
-        within = "in a footprint of" if heap.region is None else "of"
-        hole = f"largest hole {largest_hole:,} {within}"
-    return (
-        f"{seconds:,} s: {followed.live.size:,} B in {followed.live.count:,} blocks, "
-        f"{growth:+,} B; {hole} {room:,} B; lost {followed.lost:,}"
-    )

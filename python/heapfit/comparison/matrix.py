@@ -11,12 +11,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from heapfit.comparison.candidate import NotApplicable, Portfolio
+from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
-from heapfit.comparison.row import Row
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share
@@ -54,13 +53,14 @@ class TraceColumn:
     label: str
     comparison: Comparison
 
-    def cell(self, name: str) -> Row | NotApplicable | None:
+    def cell(self, name: str) -> object:
         """The candidate's row on this trace, or why it does not apply; None if neither is known."""
         return next((cell for cell in self.cells() if cell.name == name), None)
 
-    def cells(self) -> list[Row | NotApplicable]:
-        """The rows of this trace, then the candidates that do not apply."""
-        return [*self.comparison.rows, *self.comparison.not_applicable]
+    def cells(self) -> list[Any]:
+        """The rows of this trace, those of plug-ins, then the candidates that do not apply."""
+        found = self.comparison
+        return [*found.rows, *found.plugins, *found.not_applicable]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +150,18 @@ def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:
     return Matrix(tuple(sorted(names, key=key)), tuple(columns))
 
 
+def with_plugins(matrix: Matrix, plugins: Sequence[Sequence[Any]]) -> Matrix:
+    """The matrix with the rows of plug-ins, of each column in order, ranked among its own."""
+    return matrix_of(
+        [
+            replace(one, comparison=replace(one.comparison, plugins=tuple(rows)))
+            for one, rows in zip(matrix.columns, plugins, strict=True)
+        ]
+    )
+
+
 def _mean(name: str, columns: Sequence[TraceColumn]) -> float | None:
     cells = [column.cell(name) for column in columns]
-    ratios = [cell.over_u_max if isinstance(cell, Row) else None for cell in cells]
+    ratios = [getattr(cell, "over_u_max", None) for cell in cells]
     known = [math.log(ratio) for ratio in ratios if ratio is not None]
     return math.exp(sum(known) / len(known)) if known and len(known) == len(cells) else None

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -215,8 +216,10 @@ def rank_rows(rows: Sequence[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
-def energies_over_least(rows: Sequence[Row], sram: Sram) -> list[float | None]:
+def energies_over_least(rows: Sequence[Any], sram: Sram) -> list[float | None]:
     """Energy of each row's metadata accesses in an SRAM of its region's size, the least as 1.
+
+    Rows of plug-ins may be among them.
 
     None where there was no replay, or the table has no memory so large.
     """

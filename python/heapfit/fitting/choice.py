@@ -150,10 +150,15 @@ def compute_size(r_safe: int, known: MarginBasis, options: FitOptions) -> HeapSi
     return heap_size(r_safe, known, options.peak, options.margin)
 
 
-def cost_heap(name: str, heap: Heap, recording: LoadedTrace, size: HeapSize | None) -> HeapCost:
-    """What a heap costs for a recording in what all of them need; None: none serves it."""
+def cost_heap(
+    name: str, heap: Heap, recording: LoadedTrace, size: HeapSize | None, *, drop_in: int = 0
+) -> HeapCost:
+    """What a heap costs for a recording in what all of them need; None: none serves it.
+
+    `drop_in`: bytes of code beside it, where it stands in the place of another.
+    """
     costs = estimate_costs(heap, recording, None if size is None else size.r_safe)
-    return HeapCost(name, size, costs.flash, costs.mean)
+    return HeapCost(name, size, costs.flash and costs.flash + drop_in, costs.mean)
 
 
 def list_rival_offers(

@@ -25,12 +25,15 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 _CLEAR = 80.0  # score of a fall; 1 of 100 series without one have it at a dependence of 0.95
 _CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
+_DRIFT = 2.5  # times as much as steps up and down lose by chance, squared, is lost
 _LATER = 0.22  # of the loss comes there; less is what was filled at first
 _MATTERS = 0.05  # of the level: half of what is lost where ten such series lose all
-_BOUND = 0.88  # correlation of neighbours above which no level is seen
+_BACK = 0.6  # of all that it moves: one step up that brings so much back ends a sawtooth
+_BOUND = 0.86  # correlation of neighbours above which no level is seen
 _MANY = 150  # values, or more: it is seen if there are
 _PIECES = 6  # stretches that have nothing in common
 _BOUND_BESIDE = 0.55  # likewise, of what is left beside a cycle
+_BESIDE = 0.25  # of the variance at most is then left
 _PERIODS = 1.2, 7.0  # of that cycle
 _ENOUGH = 1000  # values to see that; of more, every other one or fewer
 _NEWEST = 6  # different values of which a pace is found
@@ -72,7 +75,10 @@ def fell(values: Numbers) -> bool:
     (True, False)
     """
     settled = values[: len(values) - len(values) // 10]
-    return len({*settled.tolist()}) >= _NEWEST and _score(settled) >= _CLEAR
+    if len({*settled.tolist()}) < _NEWEST or _score(settled) < _CLEAR:
+        return False
+    curve, (_, steps) = _fit_falling(settled), _find_noise(settled)
+    return float(curve[0] - curve[-1]) ** 2 >= _DRIFT * len(settled) * steps
 
 
 def still_falls(values: Numbers) -> bool:
@@ -104,16 +110,17 @@ def wanders(values: Numbers) -> bool:
     values = values[:: len(values) // _ENOUGH + 1]
     moves, count = np.diff(values), len(values)
     is_small = _SURE * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(np.median(values))
-    if is_small or 2 * moves.max() > np.ptp(values):
+    if is_small or moves.max() > _BACK * np.ptp(values):
         return False
     angles = 2 * np.pi * np.outer(np.arange(*_PERIODS, 0.2), np.linspace(0, 1, count))
     waves = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)], axis=2)
     rests = values - (waves @ (np.linalg.pinv(waves) @ values)[..., None])[..., 0]
     rest = min(rests, key=lambda one: float(one @ one))
+    is_cycle = rest @ rest <= _BESIDE * count * values.var()
     return bool(
         correlate_neighbours(values - values.mean())
         > (_BOUND if count < _MANY else 1 - _PIECES / count)
-        and correlate_neighbours(rest) > _BOUND_BESIDE
+        and not (is_cycle and correlate_neighbours(rest) <= _BOUND_BESIDE)
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of ROM that a generated folder's code takes, by the compilers on this machine."""
+"""Bytes of ROM that a generated folder's code takes, by the cross compiler on this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.generate.linked_folder import (
-    CORTEX_M4,
     FAILURES,
-    OWN,
-    Compiler,
+    OPTIONS,
+    TOOLS,
+    describe_compiler,
     least_image,
     run_in_folder,
 )
@@ -37,14 +37,15 @@ class CodeSize:
 
 
 def measure_code_sizes(folder: Path, images: Mapping[str, Path]) -> list[CodeSize]:
-    """The code size by each compiler that is here and could link the folder (link_images)."""
-    compilers = {"plain": CORTEX_M4, "own": OWN}
-    found = (
-        measure_image(compiler, folder, images[name])
-        for name, compiler in compilers.items()
-        if name in images
-    )
-    return [size for size in found if size is not None]
+    """The code size by the compiler that linked the folder (link_images); none without."""
+    if "plain" not in images:
+        return []
+    image = images["plain"]
+    try:
+        about, sizes = describe_compiler(folder), (weigh(least_image(image)), weigh(image))
+    except FAILURES:
+        return []
+    return [CodeSize(Text("for Cortex-M4"), about, OPTIONS, *sizes)]
 
 
 def read_code_size(plan: Plan) -> list[CodeSize]:
@@ -54,21 +55,10 @@ def read_code_size(plan: Plan) -> list[CodeSize]:
         return []
     about = Text(f"{COMPILER}, measured for plans of this kind")
     sizes = code.size, code.adds["all"] + code.size
-    return [CodeSize(Text("as `fit` prints it"), about, CORTEX_M4.options, *sizes)]
+    return [CodeSize(Text("as `fit` prints it"), about, OPTIONS, *sizes)]
 
 
-def measure_image(compiler: Compiler, folder: Path, image: Path) -> CodeSize | None:
-    """The code sizes of a folder's linked image; None if the compiler's tools fail."""
-    try:
-        about = compiler.about(folder)
-        sizes = weigh(compiler, least_image(image)), weigh(compiler, image)
-    except FAILURES:
-        return None
-    place = Text("for Cortex-M4" if compiler is CORTEX_M4 else "on this machine")
-    return CodeSize(place, about, compiler.options, *sizes)
-
-
-def weigh(compiler: Compiler, image: Path) -> int:
+def weigh(image: Path) -> int:
     """The bytes of code of a linked image; one of FAILURES without the compiler's tools."""
-    sections = run_in_folder(image.parent, f"{compiler.tools}size", "-A", str(image))
+    sections = run_in_folder(image.parent, f"{TOOLS}size", "-A", str(image))
     return sum(int(size) for size in _CODE_SECTION.findall(sections))

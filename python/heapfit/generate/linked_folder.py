@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A generated folder compiled and linked whole, as its README has it, by a compiler here."""
+"""A generated folder compiled and linked whole, as its README has it, for a Cortex-M4."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import os
 import re
 import subprocess
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.generate.names import Text, printable
 
-_GCC_ONLY = "-fno-tree-loop-distribute-patterns"
-_PLAIN = ("-std=c11", "-ffreestanding", "-Os", "-fno-pie", "-fno-asynchronous-unwind-tables")
+TOOLS = "arm-none-eabi-"  # how the names of its programs begin
+TARGET = ("-mcpu=cortex-m4", "-mthumb")
+OPTIONS = Text(" ".join(("-Os", *TARGET)))  # as pages print them
+_COMPILER = f"{TOOLS}gcc"
+FREESTANDING = (
+    *("-std=c11", "-ffreestanding", "-Os", "-fno-pie", "-fno-tree-loop-distribute-patterns"),
+)
+_PLAIN = (*FREESTANDING, "-fno-asynchronous-unwind-tables")  # which makes no code
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
-FREESTANDING = (*_PLAIN[:-1], _GCC_ONLY)  # what gcc is given, but for what makes no code
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
 _LEAST = re.compile(r"_(heap_init|malloc|(?<!_heap_find_)free|free_sized)$")
@@ -24,48 +28,28 @@ _COMMAND_SECONDS = 600  # seconds for one command; two where nobody else compute
 FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
 
 
-@dataclass(frozen=True, slots=True)
-class Compiler:
-    """A compiler for some processor."""
-
-    tools: str  # the prefix of its programs; empty: this machine's
-    target: tuple[str, ...] = ()  # options that choose the processor
-
-    @property
-    def options(self) -> Text:
-        """The options that it compiles with, as pages print them."""
-        return Text(" ".join(("-Os", *self.target)))
-
-    def about(self, folder: Path) -> Text:
-        """The compiler's name, version and machine."""
-        said = run_in_folder(folder, self._command, "--version").splitlines()[0]
-        machine = run_in_folder(folder, self._command, "-dumpmachine").strip()
-        return printable(f"{said}, {machine}")
-
-    def compile(self, folder: Path, image: Path, *options: str) -> list[Path]:
-        """The folder's C as objects, in files beside the image."""
-        own = () if "clang" in run_in_folder(folder, self._command, "--version") else (_GCC_ONLY,)
-        compiled = *self.target, *_PLAIN, *own, *SECTIONS, "-I.", *options
-        sources = sorted(folder.rglob("*.c"))
-        objects = [image.with_name(f"{image.name}-{number}.o") for number in range(len(sources))]
-        for source, made in zip(sources, objects, strict=True):
-            words = ("-c", str(source.relative_to(folder)), "-o", str(made))
-            run_in_folder(folder, self._command, *compiled, *words)
-        return objects
-
-    def link(self, objects: Iterable[Path], functions: Iterable[str], image: Path) -> None:
-        """Links these functions of what was compiled, and what they call."""
-        asked = (f"-Wl,-u,{function}" for function in functions)
-        linked = *self.target, *_LINK, *asked, "-o", str(image)
-        run_in_folder(image.parent, self._command, *map(str, objects), *linked)
-
-    @property
-    def _command(self) -> str:
-        return f"{self.tools}gcc" if self.tools else "cc"
+def describe_compiler(folder: Path) -> Text:
+    """The compiler's name, version and machine."""
+    said = run_in_folder(folder, _COMPILER, "--version").splitlines()[0]
+    machine = run_in_folder(folder, _COMPILER, "-dumpmachine").strip()
+    return printable(f"{said}, {machine}")
 
 
-CORTEX_M4 = Compiler("arm-none-eabi-", ("-mcpu=cortex-m4", "-mthumb"))
-OWN = Compiler("")
+def compile_folder(folder: Path, image: Path, *options: str) -> list[Path]:
+    """The folder's C as objects, in files beside the image."""
+    sources = sorted(folder.rglob("*.c"))
+    objects = [image.with_name(f"{image.name}-{number}.o") for number in range(len(sources))]
+    for source, made in zip(sources, objects, strict=True):
+        words = ("-c", str(source.relative_to(folder)), "-o", str(made))
+        run_in_folder(folder, _COMPILER, *TARGET, *_PLAIN, *SECTIONS, "-I.", *options, *words)
+    return objects
+
+
+def link_functions(objects: Iterable[Path], functions: Iterable[str], image: Path) -> None:
+    """Links these functions of what was compiled, and what they call."""
+    asked = (f"-Wl,-u,{function}" for function in functions)
+    linked = *TARGET, *_LINK, *asked, "-o", str(image)
+    run_in_folder(image.parent, _COMPILER, *map(str, objects), *linked)
 
 
 def functions_of(header: Path) -> list[str]:

@@ -9,7 +9,15 @@ from dataclasses import asdict
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.linked_folder import CORTEX_M4, FAILURES, FREESTANDING, SECTIONS, functions_of
+from heapfit.generate.linked_folder import (
+    FAILURES,
+    FREESTANDING,
+    SECTIONS,
+    TARGET,
+    TOOLS,
+    describe_compiler,
+    functions_of,
+)
 from heapfit.generate.names import Text, core_word
 from heapfit.generate.worst_case.bound import WorstCase, WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
@@ -43,15 +51,15 @@ def call_bounds(
     stacks: dict[Text, int] = {}
     try:
         require_equal_code(images["marked"], images["plain"])
-        cases = WorstCases(LinkedCode(images["marked"], CORTEX_M4.tools))
+        cases = WorstCases(LinkedCode(images["marked"], TOOLS))
         for name in names:
             with suppress(UnboundedError):
                 stacks[name] = cases.find_stack(name)
                 found[name] = cases.find(name)
-        compiler = CORTEX_M4.about(folder)
+        compiler = describe_compiler(folder)
     except (*FAILURES, HeapfitError):
         return None
-    words = {"target": CORTEX_M4.target, "options": FREESTANDING, "sections": SECTIONS}
+    words = {"target": TARGET, "options": FREESTANDING, "sections": SECTIONS}
     return {
         "compiler": compiler,
         **{name: Text(" ".join(options)) for name, options in words.items()},

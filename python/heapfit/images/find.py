@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
@@ -16,7 +17,6 @@ from heapfit.images.walk import (
     LIVE,
     MOST_CHUNKS,
     UNREAD,
-    Block,
     Heap,
     Layout,
     NullError,
@@ -24,9 +24,7 @@ from heapfit.images.walk import (
     Walk,
 )
 
-_MOST_HEAPS = 64  # of one row
-_MOST_ENDS = 64  # variables that may say it
-_OTHERWISE = "lies otherwise than is known, or its start is overwritten"
+_MOST = 64  # heaps of one row; variables that may say where one ends
 _FEW = 8  # bytes of a variable that says where a heap ends; chunks
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
@@ -42,11 +40,11 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     """The heaps of all rows, and a sentence on each that the program has and the dump has not."""
     found: dict[str, list[Heap]] = {}
     missing: dict[str, str] = {}
-    names = memory.symbols.keys()
-    rows = [one for one in layouts() if {*one["symbols"]} <= names and one["without"] not in names]
+    rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
         (name, anchor, row | option)
         for row in rows
+        if row["without"] not in memory.symbols
         for name, anchor in _anchors(memory, row).items()
         for option in row["options"]
     )
@@ -55,62 +53,68 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
             found.setdefault(name, []).append(_read(memory, row, anchor, name))
         except LookupError as error:
             missing.setdefault(name, f"{row['title']} ({name}): {error}{row['setting']}")
-    heaps = [min(readings, key=_doubt) for readings in found.values() if readings]
-    return heaps, [text for name, text in missing.items() if not found[name]]
+    return (
+        [min(readings, key=_doubt) for readings in found.values() if readings],
+        [text for name, text in missing.items() if not found[name]],
+    )
 
 
 def _doubt(heap: Heap) -> tuple[int, int, int, int]:
-    """The order of readings of one heap: what its sums confirm is first."""
-    unread = sum(one.span for one in heap.pieces(UNREAD))
-    assumed = len(heap.assumed)  # more doubtful than damage, as an end before it would be
+    """The order of readings of one heap: what its sums confirm is first.
+
+    What is assumed is more doubtful than damage, as an end before the damage would be.
+    """
+    unread, assumed = sum(one.span for one in heap.pieces(UNREAD)), len(heap.assumed)
     return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
     """The name and address of each record of this kind of heap."""
-    symbols, head = memory.symbols, row["symbols"][0]
-    if row["list"]:
-        anchors: dict[str, int] = {}
-        with suppress(UnreadError, NullError):
-            at = Paths(memory, {}).sum(row["list"][0])
-            while at and len(anchors) < _MOST_HEAPS:
-                anchors[f"{head}[{len(anchors)}]"] = at
-                at = memory.word(at + row["list"][1] * memory.pointer)
-        return anchors
-    first, last = (symbols.get(one, (0, 0))[0] for one in row["between"])
+    first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = {
         name: address
-        for name, (address, size) in symbols.items()
+        for name, (address, size) in memory.symbols.items()
         if re.fullmatch(row["named"], name) or (size and first <= address < last)
     }
-    return named if row["named"] else {head: 0}
+    found: dict[str, int] = {}
+    for name, symbol in (named if row["named"] else {row["symbols"][0]: 0}).items():
+        with suppress(UnreadError, NullError):
+            for i, at in enumerate(_records(memory, row, symbol)):
+                found[f"{name}[{i}]" if row["next"] else name] = at
+    return found
+
+
+def _records(memory: Memory, row: Layout, symbol: int) -> Iterator[int]:
+    """The addresses of the records that a symbol leads to."""
+    at = Paths(memory, {"@": symbol}).sum(row["first"])
+    for _ in range(_MOST if row["next"] else 1):
+        if row["next"] and not Paths(memory, {"@": at}).sum(row["until"]):
+            return
+        yield at
+        at = Paths(memory, {"@": at}).sum(row["next"] or "@")
 
 
 def _read(memory: Memory, row: Layout, anchor: int, name: str) -> Heap:
     """A heap as a row lays it out; LookupError if there is none."""
-    names = {"@": anchor, "0": 0, "align": row["align"], "unit": row["unit"]}
-    paths = Paths(memory, names)
+    paths = Paths(memory, {"@": anchor, "0": 0, "align": row["align"], "unit": row["unit"]})
     start = paths.sum(row["start"])
     memory.word(start)
-    names["start"] = start
     if start < memory.pointer:
         raise NullError("was not used yet")
     ends = _find_ends(memory, row, paths, start)
     readings = [Heap(row["title"], name, start, end) for end in ends if end > start]
     for heap in readings:
         Walk(memory, row, paths, heap).run()
-    whole = [one for one in readings if one.blocks[0].state != UNREAD or len(one.blocks) > _FEW]
-    if not whole:
-        raise LookupError(_OTHERWISE if readings else "was not used yet")
-    for heap in whole:
         why = ends[heap.end]
         (heap.confirmed if why else heap.assumed).append(why or "where it ends")
-        rest = paths.sum(row["rest"]) if row["rest"] else heap.end
-        if rest > heap.end:  # was never given out, or has come back
-            address = heap.end + row["block"] * row["word"]
-            heap.blocks.append(Block(heap.end, rest - heap.end, address, rest - address, FREE))
-            heap.end = rest
         _confirm(heap, row, paths)
+    whole = [one for one in readings if one.blocks[0].state != UNREAD or len(one.blocks) > _FEW]
+    if not whole:
+        raise LookupError(
+            "lies otherwise than is known, or its start is overwritten"
+            if readings
+            else "was not used yet"
+        )
     return min(whole, key=_doubt)
 
 
@@ -118,7 +122,7 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
     """Where the chunks may end, and what says so: the heap, a variable of the program, or none."""
     if row["end"]:
         return {paths.sum(row["end"]): "its own words say where it ends"}
-    most = max(one.end for one in memory.spans if one.address <= start < one.end)
+    most = max(at + len(data) for at, data in memory.spans if at <= start < at + len(data))
     walk = Walk(memory, row, paths, Heap(row["title"], "", start, most))
     if row["last"]:
         return {walk.end_of(paths.sum(row["last"])): "its own words say which chunk is the last"}
@@ -132,7 +136,7 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
         if 0 < size <= _FEW and _BREAK.search(name) and name not in row["symbols"]
         if any(first <= address < last for first, last in memory.sections)
     )
-    for name, address in islice(kept, _MOST_ENDS):
+    for name, address in islice(kept, _MOST):
         with suppress(UnreadError):
             value = memory.word(address)
             value += start if value < start else 0  # a length, as some breaks are kept

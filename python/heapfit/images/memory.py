@@ -12,36 +12,27 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from elftools.elf.segments import NoteSegment
 from numpy.typing import NDArray
 
-from heapfit.errors import HeapfitError, read_error_reason
+from heapfit.errors import HeapfitError
+from heapfit.importers.elf_file import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]
+Span: TypeAlias = tuple[int, memoryview]  # an address, and the bytes that lie there
 
 _WRITABLE_SECTION, _WRITABLE_SEGMENT = 1, 2  # flags
 _BEFORE_REGISTERS = {4: 72, 8: 112}  # bytes of a note PRSTATUS, by those of a pointer
 _STACK_POINTERS = {"EM_ARM": 13, "EM_RISCV": 2}  # the number of the register
-_DAMAGED = (
-    ELFError,
-    ValueError,
-    LookupError,
-    TypeError,
-    OverflowError,
-    AttributeError,
-    MemoryError,
-)
 _NO_ELF = (
     (
         rb"\AZE[\x01-\x0f]",
@@ -61,18 +52,6 @@ class UnreadError(LookupError):
     """Nothing was captured of an address."""
 
 
-class Span(NamedTuple):
-    """Bytes of memory at an address."""
-
-    address: int
-    data: memoryview
-
-    @property
-    def end(self) -> int:
-        """The address behind the last byte."""
-        return self.address + len(self.data)
-
-
 @dataclass(frozen=True, slots=True)
 class Memory:
     """What was captured, and what the program says of it."""
@@ -81,7 +60,7 @@ class Memory:
     order: Order
     symbols: dict[str, tuple[int, int]]  # address and bytes, 0 where they are not known
     sections: Sequence[tuple[int, int]]  # address and end of data and bss
-    stack: int | None  # which register is the stack pointer, where that is known
+    stack: int  # which register is the stack pointer; beyond all of them where that is unknown
     spans: Sequence[Span] = ()
     registers: Sequence[Numbers] = ()  # of each thread
 
@@ -100,15 +79,14 @@ class Memory:
 
     def words(self, start: int, end: int) -> Numbers:
         """The pointers that lie in a range, as far as it was captured."""
-        found = [np.zeros(0, np.uint64)]
-        for span in self.spans:
-            first = max(start, span.address)
+        found = [np.zeros(0, self.kind)]
+        for address, data in self.spans:
+            first = max(start, address)
             first += -first % self.pointer
-            count = (min(end, span.end) - first) // self.pointer
+            count = (min(end, address + len(data)) - first) // self.pointer
             if count > 0:
-                values = np.frombuffer(span.data, self.kind, count, first - span.address)
-                found.append(values.astype(np.uint64))
-        return np.concatenate(found)
+                found.append(np.frombuffer(data, self.kind, count, first - address))
+        return np.concatenate(found).astype(np.uint64)
 
 
 def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
@@ -116,28 +94,18 @@ def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
 
     HeapfitError if one of the files cannot be read, or is something else.
     """
-    with _explain(program), program.open("rb") as file:
+    with explain_elf_errors(program), program.open("rb") as file:
         memory, constant = _read_program(ELFFile(file))
     if not memory.symbols:
         raise HeapfitError(f"{program}: has no symbols, by which heaps are found (not stripped)")
-    with _explain(dump), dump.open("rb") as file:
+    with explain_elf_errors(dump), dump.open("rb") as file:
         content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         if at is not None:
-            return replace(memory, spans=[Span(at, content), *constant])
+            return replace(memory, spans=[(at, content), *constant])
         for rule, what in _NO_ELF:
             if re.search(rule, content[:4096]):
                 raise HeapfitError(f"{dump}: {what}")
         return _read_core(ELFFile(file), content, memory, constant)
-
-
-@contextmanager
-def _explain(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
-    except _DAMAGED as error:
-        raise HeapfitError(f"{path}: is empty, damaged or no ELF file") from error
 
 
 def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
@@ -148,12 +116,12 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
         if one["sh_addr"] and one["sh_flags"] & _WRITABLE_SECTION
     ]
     constant = [
-        Span(one["p_vaddr"], memoryview(one.data()))
+        (one["p_vaddr"], memoryview(one.data()))
         for one in elf.iter_segments("PT_LOAD")
         if not one["p_flags"] & _WRITABLE_SEGMENT
     ]
     order: Order = "little" if elf.little_endian else "big"
-    stack = _STACK_POINTERS.get(elf["e_machine"])
+    stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
     return Memory(elf.elfclass // 8, order, _symbols(elf), sections, stack), constant
 
 
@@ -163,18 +131,16 @@ def _read_core(
     loads = [one.header for one in core.iter_segments("PT_LOAD") if one["p_filesz"]]
     place = "p_vaddr" if any(one["p_vaddr"] for one in loads) else "p_paddr"  # QEMU may leave it 0
     spans = [
-        Span(one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]])
-        for one in loads
+        (one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]]) for one in loads
     ]
     skipped = _BEFORE_REGISTERS[memory.pointer]
-    segments = [one for one in core.iter_segments() if isinstance(one, NoteSegment)]
-    notes = [note for one in segments for note in one.iter_notes()]
+    segments = (one for one in core.iter_segments() if isinstance(one, NoteSegment))
+    notes = (note for one in segments for note in one.iter_notes())
     words = [one["n_descdata"][skipped:] for one in notes if one["n_type"] == "NT_PRSTATUS"]
-    counts = [len(one) // memory.pointer for one in words]
     registers = [
-        np.frombuffer(one, memory.kind, count).astype(np.uint64)
-        for one, count in zip(words, counts, strict=True)
-        if count
+        np.frombuffer(one, memory.kind, len(one) // memory.pointer).astype(np.uint64)
+        for one in words
+        if len(one) >= memory.pointer
     ]
     return replace(memory, spans=[*spans, *constant], registers=registers)
 
@@ -186,7 +152,8 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         is_code = row["st_info"]["type"] == "STT_FUNC"
         if row.name and row.name[0] != "$" and row["st_shndx"] != "SHN_UNDEF":
-            known = (row["st_value"] - (row["st_value"] & is_code), row["st_size"])
             for name in (row.name, row.name.split(".")[0]):
-                found.setdefault(name, known)
+                found.setdefault(
+                    name, (row["st_value"] - (row["st_value"] & is_code), row["st_size"])
+                )
     return found

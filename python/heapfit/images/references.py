@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,8 +37,8 @@ def mark_references(memory: Memory, heaps: Sequence[Heap]) -> None:
         found = np.unique(np.where(pointers < ends[place], place, -1))
         fresh = found[~reached[found]]
         reached[fresh] = True
-        blocks = [live[i] for i in fresh.tolist() if i >= 0]
-        inside = [memory.words(one.address, one.address + one.size) for one in blocks]
+        blocks = (live[i] for i in fresh.tolist() if i >= 0)
+        inside = (memory.words(one.address, one.address + one.size) for one in blocks)
         pointers = np.concatenate([np.zeros(0, np.uint64), *inside])
     known = dict(zip(live, reached.tolist(), strict=False))
     names = _Names(memory)
@@ -50,32 +51,24 @@ def mark_references(memory: Memory, heaps: Sequence[Heap]) -> None:
 
 def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
     """The words of registers, data, bss and stacks, without those of the heaps themselves."""
-    places = [(one.address, one.end) for one in memory.spans]  # where no register is known
-    if memory.registers:
-        places = [*memory.sections, *_stacks(memory)]
+    stacks = [int(one[memory.stack]) for one in memory.registers if memory.stack < len(one)]
+    places = [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
+    if not memory.registers:
+        places = [(at, at + len(data)) for at, data in memory.spans]
     own = {name for row in layouts() for name in row["symbols"]} & memory.symbols.keys()
-    gaps = [(one.start, one.end) for one in heaps]
-    gaps += [(address, address + size) for address, size in map(memory.symbols.__getitem__, own)]
-    parts = [memory.words(*one) for one in _without(places, sorted(gaps))]
+    variables = ((at, at + size) for at, size in map(memory.symbols.__getitem__, own))
+    gaps = [*((one.start, one.end) for one in heaps), *variables]
+    bounds = sorted({bound for part in (*places, *gaps) for bound in part})
+    parts = [
+        memory.words(start, end)
+        for start, end in pairwise(bounds)
+        if _lies_in(places, start) and not _lies_in(gaps, start)
+    ]
     return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts])
 
 
-def _stacks(memory: Memory) -> Iterator[tuple[int, int]]:
-    """The stack of each thread from its pointer on, as far as it may reach."""
-    for registers in memory.registers:
-        if memory.stack is not None and memory.stack < len(registers):
-            at = int(registers[memory.stack])
-            yield at, at + _DEEPEST_STACK
-
-
-def _without(
-    places: Sequence[tuple[int, int]], gaps: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int]]:
-    """The parts of places that lie in no gap."""
-    for start, end in places:
-        inside = [one for one in gaps if one[0] < end and start < one[1]]
-        firsts = (start, *(last for _, last in inside))
-        yield from zip(firsts, (*(first for first, _ in inside), end), strict=True)
+def _lies_in(parts: Sequence[tuple[int, int]], address: int) -> bool:
+    return any(start <= address < end for start, end in parts)
 
 
 class _Names:
@@ -83,13 +76,12 @@ class _Names:
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
-        found = ((*place, name) for name, place in memory.symbols.items() if place[1])
-        self._symbols = sorted(found)
+        self._symbols = sorted((*place, name) for name, place in memory.symbols.items() if place[1])
 
     def about(self, block: Block) -> str:
         """The text of a block, or the name of what its first words point to; "" if neither."""
-        end = block.address + min(block.size, _FIRST_BYTES)
-        words = self._memory.words(block.address, end)
+        first = block.address
+        words = self._memory.words(first, first + min(block.size, _FIRST_BYTES))
         if text := _TEXT.match(words.astype(self._memory.kind).tobytes()):
             return f'"{text[0].decode()}"'
         return next(filter(None, map(self._name, words[:4].tolist())), "")

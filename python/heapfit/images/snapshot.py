@@ -42,8 +42,10 @@ def read_image(dump: Path, program: Path, at: int | None = None) -> Snapshot:
     memory = open_memory(dump, program, at)
     heaps, missing = find_heaps(memory)
     if not heaps:
-        unknown = f"{program.name} has the symbols of none that is known (docs/image.md lists them)"
-        raise HeapfitError(f"{dump}: holds no heap: {'; '.join(missing) or unknown}")
+        raise HeapfitError(
+            f"{dump}: holds no heap: "
+            + ("; ".join(missing) or f"{program.name} has the symbols of none (docs/image.md)")
+        )
     mark_references(memory, heaps)
     return Snapshot(dump.name, tuple(heaps), tuple(missing))
 
@@ -74,5 +76,5 @@ def _heap(content: dict[str, Any]) -> Heap:
     blocks = [Block(*one) for one in content["blocks"]]
     if any([type(one) for one in block] != [*_KINDS] for block in blocks):
         raise ValueError("a field is of another type")
-    damage = [Damage(*one) for one in content["damage"]]
-    return Heap(**{**content, "blocks": blocks, "damage": damage})
+    content["damage"] = [Damage(*one) for one in content["damage"]]
+    return Heap(**{**content, "blocks": blocks})

@@ -12,10 +12,12 @@ wrote beyond its end, and the walk goes on where chunks lead to the heap's end a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
+from heapfit.images.marks import chunk_bounds
 from heapfit.images.memory import Memory, UnreadError
 
 Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
@@ -84,12 +86,16 @@ class Paths:
         self._memory, self._names = memory, names
 
     def sum(self, text: str) -> int:
-        """The sum of paths such as "ram *"; LookupError of what is not there."""
-        return sum(self._follow(*part.split()) for part in text.split("&"))
+        """The sum of paths such as "ram *", and steps from it; LookupError of what is not there."""
+        parts, _, steps = text.partition("|")
+        return self._follow(sum(map(self._path, parts.split("&"))), steps.split())
 
-    def _follow(self, first: str, *steps: str) -> int:
+    def _path(self, text: str) -> int:
+        first, *steps = text.split()
         known = self._names.get(first)
-        value = self._memory.symbols[first][0] if known is None else known
+        return self._follow(self._memory.symbols[first][0] if known is None else known, steps)
+
+    def _follow(self, value: int, steps: Sequence[str]) -> int:
         for step in steps:
             if step == "*" and value == 0:
                 raise NullError("was not used yet")
@@ -108,18 +114,33 @@ class Walk:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
         self._key = paths.sum(layout["key"])
+        self._top = paths.sum(layout["top"]) if layout["top"] else heap.end
         self._free: set[int] = set()  # the chunks of the free list
-        self._torn: int | None = None  # the one at which it leaves the heap
-        head, place = layout["free_list"]
-        at = paths.sum(head) ^ self._key
+        last = at = paths.sum(layout["free_list"]) ^ self._key
         while heap.start <= at < heap.end and at not in self._free:
-            self._free.add(at)
-            self._torn = at
-            at = self._field(at, place) ^ self._key
-        if at in (0, heap.end):
-            self._torn = None
-        elif self._torn is not None:
+            last, at = at, self._field(at, layout["link"]) ^ self._key
+            self._free.add(last)
+        is_whole = not self._free or at in (0, heap.end)
+        self._torn = None if is_whole else last  # where the list leaves the heap
+        if not is_whole:
             heap.assumed.append("free blocks behind a damaged link, which may be listed as live")
+        self._bounds = self._read_marks(paths) if layout["marks"] else {}
+
+    def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
+        """The chunks of a heap that keeps their bounds apart."""
+        layout = self._layout
+        base, place, unit = paths.sum(layout["region"]), paths.sum(layout["lies"]), layout["unit"]
+        first, last = ((one - base) // unit for one in (self._heap.start, self._heap.end))
+        bounds = chunk_bounds(
+            layout["marks"],
+            lambda number: self._memory.word(base + (place + 4 * number & 0xFFFFFFFF), 4),
+            first=first,
+            last=last,
+        )
+        return {
+            base + at * unit: (base + end * unit, is_used, None)
+            for at, end, is_used in islice(bounds, MOST_CHUNKS)
+        }
 
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
@@ -136,6 +157,10 @@ class Walk:
     def look(self, chunk: int) -> Chunk | None:
         """A chunk; None if its header cannot be one."""
         layout, heap = self._layout, self._heap
+        if layout["marks"]:
+            return self._bounds.get(chunk)
+        if chunk == self._top < heap.end:
+            return heap.end, False, None
         try:
             end = self.end_of(chunk)
             is_even = (end - heap.start) % layout["step"] == 0 or end == heap.end
@@ -143,7 +168,7 @@ class Walk:
                 return None
             place = end if layout["where"] == "next" else chunk
             flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
-            is_used = place != heap.end and bool(flag & layout["bit"]) is bool(layout["used"])
+            is_used = place != heap.end and bool(flag & layout["bit"]) is layout["used"]
             is_used = chunk not in self._free if layout["where"] == "list" else is_used
             return end, is_used, self._find_wrong(chunk, end, is_used)
         except UnreadError:
@@ -152,11 +177,9 @@ class Walk:
     def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
         """The chunk whose header is wrong: this one, the next one or neither."""
         layout, heap = self._layout, self._heap
-        is_listed = self._torn is None and chunk in self._free
-        words = [self._field(chunk, place) for place in layout["zero"]]
-        if chunk == self._torn or (
-            is_used and (is_listed or any(one != self._key for one in words))
-        ):
+        wrong = [self._field(chunk, place) ^ self._key != value for place, value in layout["holds"]]
+        wrong.append(self._torn is None and chunk in self._free)
+        if chunk == self._torn or (is_used and any(wrong)):
             return chunk
         is_told = end != heap.end or layout["before_last"]
         if not layout["before"] or not is_told or (layout["before_free"] and is_used):
@@ -184,15 +207,15 @@ class Walk:
         heap, layout, at = self._heap, self._layout, self._heap.start
         while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
             end, is_used, wrong = self.look(at) or (0, False, at)
-            is_own = layout["own"] and at == heap.start
-            state = UNREAD if end == 0 else OWN if is_own else LIVE if is_used else FREE
+            used = OWN if layout["own"] and at == heap.start else LIVE
+            state = UNREAD if end == 0 else used if is_used else FREE
             end = end or self._resume(at)
             address = at + layout["block"] * self._word
             address += -address % layout["align"]
             size = max(end + layout["tail"] * self._word - address, 0)
             heap.blocks.append(Block(at, end - at, address, size, state))
             if wrong is not None and wrong not in [one.address for one in heap.damage[-1:]]:
-                pieces = (one for one in reversed(heap.blocks) if one.chunk < wrong)
-                before = next((one for one in pieces if one.state != UNREAD), None)
-                heap.damage.append(Damage(wrong, *(before[2:4] if before else (0, 0))))
+                whole = (one for one in reversed(heap.blocks) if one.state != UNREAD)
+                before = next((one[2:4] for one in whole if one.chunk < wrong), (0, 0))
+                heap.damage.append(Damage(wrong, *before))
             at = end

@@ -20,9 +20,6 @@ from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
-_TEXT_LINE = re.compile(rb"[ \t]*[acmrf][ \t]+[0-9]")
-_TEXT_HEADER = re.compile(rb"#[ \t]*heap-events[ \t]")
-_HEAPTRACK_LINE = re.compile(rb"v [0-9a-f]+( [0-9a-f]+)?$")
 # Files that people take for recordings: how they begin, what they are, and what to do.
 _RECORD = "record the program: heapfit record -- PROGRAM"
 _TARGET = "record on the device: heapfit generate --record has the recorder"
@@ -76,6 +73,7 @@ _FOREIGN = tuple(
             "a page of heapfit's own",
             "give the recording that it was made of",
         ),
+        (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
         (
             rb'\A\s*\{\s*"schema(_version)?"',
             "an answer of heapfit's own, by --json",
@@ -89,7 +87,6 @@ _FREE_BYTES = re.compile(
     re.IGNORECASE,
 )
 _MOST = 2 / 3
-_REP_LINE = re.compile(rb"[ \t]*[0-9]+[ \t]*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +105,9 @@ def _first_line(head: bytes) -> bytes:
     return next(lines, b"").removesuffix(b"\r")
 
 
-def _is_text(head: bytes) -> bool:
-    return bool(_TEXT_HEADER.match(head) or _TEXT_LINE.match(_first_line(head)))
-
-
-def _begins_with(line: re.Pattern[bytes]) -> Callable[[bytes], bool]:
-    return lambda head: bool(line.match(_first_line(head)))
+def _begins_with(line: bytes, start: bytes = rb"(?!)") -> Callable[[bytes], bool]:
+    """Whether a head's first line is like this, or the head begins so."""
+    return lambda head: bool(re.match(start, head) or re.match(line, _first_line(head)))
 
 
 def _columns(head: bytes) -> set[bytes]:
@@ -136,9 +130,7 @@ def read_by(
     A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
     lost: their events of unknown objects are always dropped, and counted.
     """
-    return lambda stream, options: ReaderSource(
-        reader(is_late or options.drop_unknown), stream, options
-    )
+    return lambda stream, options: ReaderSource(reader(is_late or options.drop_unknown), stream)
 
 
 def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
@@ -146,7 +138,7 @@ def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
     if own is None:
         return read_by(_engine.HeapLogTrace, is_late=True)(stream, options)
     reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
-    return ReaderSource(reader, stream, options)
+    return ReaderSource(reader, stream)
 
 
 PACKETS = "packets"
@@ -171,11 +163,21 @@ FORMATS = (
     Format(
         "heaptrack",
         "file of heaptrack, raw or not",
-        _begins_with(_HEAPTRACK_LINE),
+        _begins_with(rb"v [0-9a-f]+( [0-9a-f]+)?$"),
         read_by(_engine.HeaptrackTrace, is_late=True),
     ),
-    Format("text", "text form (a c m r f lines)", _is_text, read_by(_engine.TextTrace)),
-    Format("rep", "CS:APP malloc-lab .rep", _begins_with(_REP_LINE), read_by(_engine.RepTrace)),
+    Format(
+        "text",
+        "text form (a c m r f lines)",
+        _begins_with(rb"[ \t]*[acmrf][ \t]+[0-9]", start=rb"#[ \t]*heap-events[ \t]"),
+        read_by(_engine.TextTrace),
+    ),
+    Format(
+        "rep",
+        "CS:APP malloc-lab .rep",
+        _begins_with(rb"[ \t]*[0-9]+[ \t]*$"),
+        read_by(_engine.RepTrace),
+    ),
     Format(
         "csv",
         "CSV with a header line naming op, object, size, ...",

@@ -1,67 +1,89 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one grammar of lines that a user describes, for calls and for telemetry.
 
-    "Allocated {size} bytes at {address}"  -->  text, field, text, field, text
+    "free {free} of {total:x}"  -->  text, field, text, field, text  -->  regular expression
 
-A field is {name} or {name:form}: x is hexadecimal without 0x; s, ms and us are units of time.
+A field is {name} or {name:form}: x is hexadecimal without 0x; s, ms and us are units of time. The
+engine reads calls, by the same fields (log_pattern.cpp); a line of telemetry is read here.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from heapfit.errors import HeapfitError, did_you_mean
 
-# The letters that fields have in the engine's patterns of calls (log_pattern.hpp), by their forms;
-# "" for what no call has: the bytes of a heap, of which telemetry is.
-_AMOUNT: Final = MappingProxyType({"": "", "x": ""})
-_FIELDS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+AMOUNTS: Final = ("free", "used", "total", "largest", "least", "failed")  # bytes of a heap
+_CALLS: Final = ("address", "size", "old", "count", "task", "site")  # of a call, which is no figure
+_AMOUNT: Final = (
+    r"(?P<NAME>-?(?:\d{1,3}(?:[,'_]\d{3}){1,6}|\d{1,20})(?:\.\d{1,20})?"
+    r"|0[xX][0-9a-fA-F]{1,20}|-?nan|-?inf)"
+    r"\s?(?:(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w))?"
+)
+_TIME: Final = (
+    r"(?P<NAME>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
+    r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"
+    r"|\d{1,20}(?:\.\d{1,20})?)"
+)
+# Each field with its form, as a regular expression; NAME is its group's: of a time its unit.
+_FIELDS: Final = MappingProxyType(
     {
-        "address": {"": "A", "x": "A"},
-        "size": {"": "U", "x": "H"},
-        "old": {"": "O", "x": "O"},
-        "count": {"": "N"},
-        "task": {"": "K", "x": "K"},
-        "site": {"": "C", "x": "Q"},
-        "time": {"s": "Z", "ms": "M", "us": "T"},
-        "memory": {"": "V"},
-        "any": {"": "X"},
-        **dict.fromkeys(("free", "used", "total", "largest", "least", "failed"), _AMOUNT),
+        **dict.fromkeys(AMOUNTS, _AMOUNT),
+        **{f"{name}:x": r"(?P<NAME>[0-9a-fA-F]{1,20})(?P<NAME_hex>)" for name in AMOUNTS},
+        **dict.fromkeys((*_CALLS, *(f"{name}:x" for name in _CALLS)), r"[\w.]{1,60}"),
+        **dict.fromkeys(("time:s", "time:ms", "time:us"), _TIME),
+        "memory": r"(?P<memory>[\w.-]{1,60})",
+        "any": "",  # what is there up to the text behind
     }
 )
-_FIELD: Final = re.compile(r"\{([a-z]+)(?::([a-z]*))?\}")
+_FIELD: Final = re.compile(r"\{([a-z]+(?::[a-z]*)?)\}")
+# Texts behind a field that could as well be its end, of some fields and of others.
+_UNCLEAR: Final = MappingProxyType(
+    {"any": re.compile(r"(?!)"), "memory": re.compile(r"[\w.-]"), "time": re.compile(r"[\w.,:+-]")}
+)
+_INSIDE: Final = re.compile(r"[\w.']")
 
 
-class LineField(NamedTuple):
-    """A field of a described line."""
+def compile_line(text: str) -> re.Pattern[str]:
+    """A described line as a regular expression with a group for each figure and its unit.
 
-    name: str
-    form: str  # "" where it has none
-    letter: str  # of the engine's patterns; "" where no call has it
+    HeapfitError if a field is unknown, comes twice, or may end in two ways.
 
-
-def parse_line(text: str, option: str = "--line") -> list[str | LineField]:
-    """The texts and fields of a described line, in turn; HeapfitError if a field is unknown.
-
-    >>> [one if isinstance(one, str) else one.name for one in parse_line("m;{free} of {total:x}")]
-    ['m;', 'free', ' of ', 'total', '']
+    >>> compile_line("free {free} of {total}").search("free 8 of 16 KB")["total_unit"]
+    'KB'
     """
-    pieces = _FIELD.split(text)
-    parts: list[str | LineField] = [pieces[0]]
-    for name, form, behind in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
-        parts += [_make_field(name, form or "", option), behind]
-    return parts
+    first, *rest = _FIELD.split(text)
+    fields = [one.partition(":")[0] for one in rest[::2]]
+    rule, unclear = _escape(first), 0  # fields whose end the text behind does not tell
+    for i, (name, behind) in enumerate(zip(rest[::2], rest[1::2], strict=True)):
+        field, is_last = fields[i], i + 1 == len(fields)
+        if field != "any" and field in fields[:i]:
+            raise HeapfitError(f"--line: {{{field}}} comes twice (name each figure once)")
+        group = name.rpartition(":")[2] if field == "time" else field
+        unclear += not is_last and bool(_UNCLEAR.get(field, _INSIDE).match(behind))
+        if not is_last and (not behind or unclear > 1):
+            raise HeapfitError(f"--line: a blank has to stand behind {{{field}}}")
+        expression = _express(name).replace("NAME", group)
+        if behind.startswith(","):  # which ends the number, as in a row of numbers
+            expression = expression.replace("[,'_]", "['_]")
+        end = _escape(behind)
+        rule += rf"(?>.{{0,400}}?{end})" if field == "any" else expression + end
+    return re.compile(rule, re.IGNORECASE)
 
 
-def _make_field(name: str, form: str, option: str) -> LineField:
-    forms = _FIELDS.get(name)
-    if forms is None:
-        raise HeapfitError(f"{option}: {{{name}}} is no field ({did_you_mean(name, _FIELDS)})")
-    if form not in forms:
-        known = " or ".join(f"{{{name}:{one}}}" if one else f"{{{name}}}" for one in forms)
-        given = f"{name}:{form}" if form else name
-        raise HeapfitError(f"{option}: {{{given}}} tells no unit or form: write {known}")
-    return LineField(name, form, forms[form])
+def _express(name: str) -> str:
+    """The expression of a field with its form; HeapfitError names those that there are."""
+    if name in _FIELDS:
+        return _FIELDS[name]
+    field = name.partition(":")[0]
+    known = [f"{{{one}}}" for one in _FIELDS if one.partition(":")[0] == field]
+    if known:
+        raise HeapfitError(f"--line: {{{name}}} tells no unit or form: write {' or '.join(known)}")
+    raise HeapfitError(f"--line: {{{field}}} is no field ({did_you_mean(field, [*_FIELDS])})")
+
+
+def _escape(text: str) -> str:
+    """A text as a regular expression that never takes it in two ways."""
+    return r"\s{1,40}+".join(map(re.escape, re.split(r"\s+", text)))

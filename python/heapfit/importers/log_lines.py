@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
 from math import inf
 from typing import NamedTuple
@@ -124,8 +124,16 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\((?P<ms>\d+)\)", "ESP-IDF: milliseconds"),
     (Clock.DAY, rf"{_LEVEL}\s?\({_HMS}\)", "ESP-IDF: time of day"),
+    (Clock.DAY, rf"{_LEVEL}\s+{_HMS}", "levels before a time of day"),
+    (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
+    (Clock.UPTIME, r"(?P<h>\d{3,}):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)\b", "hours beyond a day"),
+    (Clock.UPTIME, r"(?P<ms>0\d{9})\s?(?=\[)", "Particle: milliseconds in ten digits"),
     (Clock.UPTIME, rf"\[\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
-    (Clock.UPTIME, rf"(?P<ms>\d{{3,}})\s+{_LEVEL}\b", "programs' own loggers: milliseconds"),
+    (
+        Clock.UPTIME,
+        rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b)",
+        "programs' own loggers: milliseconds",
+    ),
     (Clock.UPTIME, r"(?<=\[)(?<!\d)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
     (Clock.UPTIME, r"(?P<ms>\d+)\s?ms\b", "milliseconds"),
     (Clock.UPTIME, r"(?P<S>\d+(?:\.\d+)?)\s?s(?:ec\w*)?\b", "seconds"),
@@ -138,7 +146,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.DAY, _HMS, "serial monitors"),
     (
         None,
-        rf"{_LEVEL}(?:\]|>|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
+        rf"{_LEVEL}(?:\]|>|,(?=\s\[)|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
         "levels",
     ),
     (None, r"(?<=\[)(?![^\]]*\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
@@ -163,7 +171,7 @@ _ANY_RULE = re.compile(
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
 # A time that stands behind other words.
 _TOLD = re.compile(
-    r"\b[Uu]p(?:time)?\W{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:])"
+    r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:]|\s+[a-z]{2})"
     r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
     rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}"
 )
@@ -307,23 +315,11 @@ def _count_seconds(parts: dict[str, str | None]) -> float | None:
     )
     if parts.get("D") is None:
         return seconds
-    month, day = parts.get("M"), int(parts["D"] or 0)
-    number = int(month) if month else _MONTHS.index(parts.get("month") or "") + 1
+    month = int(parts["M"] or 0) if parts.get("M") else 1 + _MONTHS.index(parts["month"] or "")
+    year = int(parts.get("Y") or 1970)
+    day = f"{year + 2000 * (year < 100):04}-{month:02}-{int(parts['D'] or 0):02}"
+    zone = (parts.get("zone") or "").strip("UTCGMZ") or "+00:00"
     try:
-        date = datetime(_find_year(parts.get("Y")), number, day, tzinfo=UTC)
+        return datetime.fromisoformat(f"{day}T00:00{zone}").timestamp() + seconds
     except ValueError:
         return None
-    return date.timestamp() + seconds - _find_zone(parts.get("zone"))
-
-
-def _find_year(text: str | None) -> int:
-    """Of two digits in this century; 1970 where none is told."""
-    return 1970 if text is None else int(text) + 2000 * (len(text) == 2)
-
-
-def _find_zone(text: str | None) -> int:
-    """The seconds that a zone is ahead of UTC."""
-    if text is None or text[0] not in "+-":
-        return 0
-    digits = text.replace(":", "")
-    return int(digits[0] + "1") * (3600 * int(digits[1:3]) + 60 * int(digits[3:5]))

@@ -32,8 +32,9 @@ _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(
     r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
-    r"|heap|pool|nr|idx|index)\W{0,3}$"
+    r"|heap|pool|nr|idx|index)\W{0,3}$|\$$"
 )
+_FIRST = re.compile(r"^\s*\d+\s?[:>.)\]]")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
     ("resize", re.compile(r"(?i)realloc|resize")),
@@ -79,14 +80,9 @@ class _Line(NamedTuple):
     @property
     def sizes(self) -> list[int]:
         """Which of the numbers may be sizes or counts of them."""
-        texts = [self.text[: one.start()] for one in self.numbers]
-        others = {*range(len(texts))} - {*self.addresses}
-        is_first = re.compile(r"^\s*\d+\s?[:>.)\]]").match(
-            self.text
-        )  # a thread or a number of lines
-        return [
-            i for i in sorted(others) if not (_NO_SIZE.search(texts[i]) or (is_first and i == 0))
-        ]
+        first = int(bool(_FIRST.match(self.text)))
+        others = (i for i in range(first, len(self.numbers)) if i not in self.addresses)
+        return [i for i in others if not _NO_SIZE.search(self.text[: self.numbers[i].start()])]
 
     @property
     def verb(self) -> str:
@@ -243,10 +239,10 @@ def _guess_by_sizes(lines: Iterable[_Line]) -> tuple[Sequence[_Group], OwnLines]
     if not (served and freed):
         return None
     most, least = max(served, key=len), max(freed, key=len)
-    own = OwnLines(_describe_size(most[0]), _describe_size(least[0]))
-    are_paired = {_size(line) for line in least} <= {_size(line) for line in most}
-    is_apt = are_paired and "{size}" not in (own.line, own.free)
-    return ([most, least], own) if is_apt else None
+    line, free = (one.describe({_size(one): "{size}"}) for one in (most[0], least[0]))
+    given, taken = ({line.numbers[_size(line)][0] for line in one} for one in (most, least))
+    is_apt = taken <= given and "{size}" not in (line, free)
+    return ([most, least], OwnLines(line, free)) if is_apt else None
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -260,12 +256,8 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
     return next(near, among[0])
 
 
-def _size(line: _Line) -> str:
-    return line.numbers[_size_place(line, range(len(line.numbers)))][0]
-
-
-def _describe_size(line: _Line) -> str:
-    return line.describe({_size_place(line, range(len(line.numbers))): "{size}"})
+def _size(line: _Line) -> int:
+    return _size_place(line, range(len(line.numbers)))
 
 
 def _try(head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int) -> Guess | None:
@@ -291,13 +283,11 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     guess = guess_own_lines(head)
     if guess is None:
         return ()
-    options = (
-        ("--line", guess.own.line),
-        ("--free", guess.own.free),
-        ("--resize", guess.own.resize),
-    )
     words = [
-        word for name, texts in options for text in texts.splitlines() for word in (name, text)
+        word
+        for name in ("line", "free", "resize")
+        for text in getattr(guess.own, name).splitlines()
+        for word in ("--free" if name == "free" else "--line", text)
     ]
     return (
         "These lines look like calls:",

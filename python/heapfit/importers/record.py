@@ -306,9 +306,9 @@ class _Termination:
         self._is_asked = True
         if self._process is not None:
             self._process.terminate()
-            last = threading.Timer(GRACE, self._process.kill)
-            last.daemon = True
-            last.start()
+            kill = self._process.kill  # by no thread, which would outlive the recording
+            signal.signal(signal.SIGALRM, lambda *_: kill())
+            signal.setitimer(signal.ITIMER_REAL, GRACE)
 
 
 @contextmanager

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.importers.elf_file import explain_elf_errors
 from heapfit.importers.external_tool import run
 
 _Frame: TypeAlias = tuple[str | None, str | None]  # function and line
@@ -95,10 +95,8 @@ def frames_in(
     programs: Sequence[Path], sites: Collection[int]
 ) -> dict[int, tuple[SourcePlace, ...]]:
     """The places in a program and its libraries; the first file that has a site gives its own."""
-    known: dict[int, tuple[SourcePlace, ...]] = {}
-    for program in programs:
-        known = {**frames_of(program, sites), **known}
-    return known
+    known = (frames_of(program, sites).items() for program in reversed(programs))
+    return {site: frames for of_one in known for site, frames in of_one}
 
 
 def _is_within(address: int, mapping: _Mapping) -> bool:
@@ -107,23 +105,18 @@ def _is_within(address: int, mapping: _Mapping) -> bool:
 
 
 def mapping_of(program: Path) -> _Mapping:
-    try:
-        with program.open("rb") as file:
-            return _read_mapping(program, ELFFile(file))
-    except OSError as error:
-        raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
-    except (ELFError, UnicodeDecodeError, ValueError) as error:
-        raise HeapfitError(f"{program}: is not a program (give an ELF file: {error})") from error
+    with explain_elf_errors(program), program.open("rb") as file:
+        return _read_mapping(program, ELFFile(file))
 
 
 def _read_mapping(program: Path, elf: ELFFile) -> _Mapping:
     """The mapping that glibc's loader makes, from the first segment's page to the last byte."""
     loaded = list(elf.iter_segments("PT_LOAD"))
     if not loaded:
-        raise ValueError("nothing in it is loaded")
+        raise HeapfitError(f"{program}: nothing in it is loaded (give a program)")
     executable = [one for one in loaded if one["p_flags"] & _EXECUTABLE]
     if any(one["p_offset"] + one["p_filesz"] > elf.stream_len for one in executable):
-        raise ValueError("its code ends behind the file's end")
+        raise HeapfitError(f"{program}: its code ends behind the file's end (is it cut?)")
     start = min(one["p_vaddr"] for one in loaded) // _PAGE * _PAGE
     extent = max(one["p_vaddr"] + one["p_memsz"] for one in loaded) - start
     code = tuple((one["p_vaddr"], one["p_filesz"]) for one in executable)

@@ -19,7 +19,7 @@ HEAD = 1 << 16  # bytes by which a format is detected
 # Real traces pack 5 to 30 times, a bomb up to 1,032 times. A file that unpacks to more than this
 # many times its own size, and this many bytes beyond, is refused: counted, so everywhere alike.
 LARGEST_RATIO = 100
-UNSUSPECTED = 64 << 20
+UNSUSPECTED = 24 << 20  # half a second of bzip2, which is the slowest
 _LEAST_OF_BOMB = 8 << 20  # bytes after which a file that packs like others is no bomb
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, name_system_heap
 from heapfit.comparison.longer import LongerRuns, tell_longer_runs
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError
@@ -78,7 +78,8 @@ class Placing(Tabular):
     @property
     def rules(self) -> tuple[tuple[str, Point], ...]:
         """What the first memory serves first, in words, and what that takes, to be compared."""
-        by_size, by_site, is_esp = self.by_size, self.by_site, is_of_esp_idf(self.memories)
+        by_size, by_site = self.by_size, self.by_site
+        is_esp = is_of_esp_idf(self.memories, self.systems)
         kinds = [
             (f"up to {by_size.rule.up_to:,} B" if by_size else "", by_size),
             (format_count(len(by_site.rule.sites), "call site") if by_site else "", by_site),
@@ -110,7 +111,13 @@ class Placing(Tabular):
     def system_lines(self) -> dict[str, tuple[str, ...]]:
         """The lines to copy of each system that has such memories, the likely one first."""
         rule = None if self.by_size is None else self.with_margin(self.by_size.rule)
-        return list_system_lines(self.sized_memories, rule)
+        return list_system_lines(self.sized_memories, rule, self.systems)
+
+    @property
+    def systems(self) -> set[str]:
+        """The heaps of the systems that were recorded, as far as recordings tell."""
+        found = (name_system_heap(one.loaded.trace.info.source) for one in self.demands)
+        return {name for name in found if name}
 
     def with_margin(self, rule: InsideRule) -> InsideRule:
         """A rule whose reserve has the margin."""
@@ -310,15 +317,12 @@ def _choose(ground: Ground, load: Load, found: Sequence[Point], options: Placing
 def _try_out(ground: Ground, load: Load, point: Point, margin: float | None) -> _Tried:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    known = MarginBasis(replace(load, peaks=_scale_to(load.peaks, max(live, 1))), kind)
+    # As if the highest peak of what needs the first memory were that of all that is inside.
+    peaks = tuple(max(live, 1) * one // max(*load.peaks, 1) for one in load.peaks)
+    known = MarginBasis(replace(load, peaks=peaks), kind)
     changes = try_changed_programs(ground, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
     return point, heap_size(point.size, known, margin=margin), known, changes
-
-
-def _scale_to(peaks: tuple[int, ...], most: int) -> tuple[int, ...]:
-    """Peaks of what needs the first memory, as if the highest were that of all that is inside."""
-    return tuple(most * one // max(*peaks, 1) for one in peaks)
 
 
 def _profile_inside(demand: Demand, bits: int) -> Profile:

@@ -14,33 +14,41 @@ each (include/zephyr/multi_heap/shared_multi_heap.h).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from heapfit.comparison.incumbents.heaps import list_algorithms
 from heapfit.memories.search import InsideRule
 from heapfit.plan.memories import Memory
 
 STANDARD = InsideRule(16384, reserve=32768)  # ESP-IDF's own values
 WITHOUT_RESERVE = replace(STANDARD, reserve=0)
 _OF_ESP_IDF = {"psram", "spiram"}  # what people call the memory that its settings are about
+_ESP_HEAP = "esp-tlsf"
 
 
-def is_of_esp_idf(memories: Sequence[Memory]) -> bool:
-    """True if ESP-IDF's settings are about memories of these names."""
-    return any(one.name in _OF_ESP_IDF for one in memories)
+def is_of_esp_idf(memories: Sequence[Memory], heaps: Collection[str] = ()) -> bool:
+    """True if ESP-IDF's settings are about such memories.
+
+    By the system whose heaps were recorded, where that is known; else by the memories' names.
+    """
+    return _ESP_HEAP in heaps if heaps else any(one.name in _OF_ESP_IDF for one in memories)
 
 
 def list_system_lines(
-    memories: Sequence[Memory], rule: InsideRule | None
+    memories: Sequence[Memory], rule: InsideRule | None, heaps: Collection[str] = ()
 ) -> dict[str, tuple[str, ...]]:
     """The lines of each system that such memories are of, the likely one first.
 
-    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none.
+    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none. Names alone do
+    not make ESP-IDF likely, its allocator does.
     """
     others = {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
-    if rule is None or not is_of_esp_idf(memories):
+    if rule is None or not is_of_esp_idf(memories, heaps):
         return others
-    return {"esp_idf": (*list_esp_idf(rule), "# not ESP-IDF: --all has a linker's lines")} | others
+    own = {"esp_idf": list_esp_idf(rule)}
+    asked = [list_algorithms().get(one.plan.allocator) for one in memories]
+    return own | others if heaps or _ESP_HEAP in asked else others | own
 
 
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:

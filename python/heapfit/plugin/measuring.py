@@ -61,6 +61,21 @@ class PluginRow:
     events_replayed: int  # of all replays: what it cost
 
     @property
+    def replay(self) -> PluginRow | None:
+        """What its metered replay counted: loads and stores; None where there was none."""
+        return None if self.loads is None else self
+
+    @property
+    def replay_region(self) -> int | None:
+        """Where that ran: R_safe, else R_min."""
+        return self.r_min if self.r_safe is None else self.r_safe
+
+    @property
+    def is_monotone(self) -> bool:
+        """True if every scanned region above one that works works, too."""
+        return self.r_min == self.r_safe
+
+    @property
     def over_u_max(self) -> float | None:
         """R_safe over U_max; None without R_safe."""
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None

@@ -28,6 +28,8 @@ from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section
 from heapfit.results.sections.program import pools_section, program_section
 
+_TABLES = ("plans", "traces")  # places of sections that have a table of heaps
+
 
 def case_page(
     opening: Document,
@@ -38,7 +40,9 @@ def case_page(
 ) -> Document:
     """The page of a case that begins so, with more sections."""
     sections = [*case_sections(case, mapped), *more]
-    return replace(opening, sections=in_order(sections, case.shown.trace.info.notes, commands))
+    has_table = any(one.place in _TABLES for one in more if one)
+    ordered = in_order(sections, case.shown.trace.info.notes, commands, has_table=has_table)
+    return replace(opening, sections=ordered)
 
 
 def case_sections(

@@ -16,7 +16,6 @@ from heapfit.checks.check import (
     path_of,
 )
 from heapfit.checks.shown import RegionNeed, ShownCheck
-from heapfit.plan.plan_file import PlanFile
 from heapfit.results.check import (
     DIFFERENT,
     change_table,
@@ -45,7 +44,6 @@ from heapfit.results.sections.page import in_order, name_source, recording_kind
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
-from heapfit.results.sections.risk import risk_section
 
 
 def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Document:
@@ -60,7 +58,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
         _grown_section(found),
     ]
     if not check.is_comparison:
-        sections += [_risk(found.needed, check.plan), plan_file_section(check.plan, region)]
+        sections.append(plan_file_section(check.plan, region))
     fit = shlex.join(["heapfit", "fit", *map(str, map(path_of, sources))])
     commands = [("This check:", command), ("One heap for these recordings:", fit)]
     base = [check.base.name] if check.is_comparison and check.base else []
@@ -183,16 +181,3 @@ def _open(found: ShownCheck) -> Document:
         badge=badge if check.holds else "Ran out" if refused else "Does not fit",
         tone=FAILED if not check.holds else UNSURE if grows or spent else HOLDS,
     )
-
-
-def _risk(needed: Sequence[RegionNeed], plan: PlanFile) -> Section | None:
-    groups = {
-        "recorded runs": [one.region for one in needed if one.is_seen],
-        "hold-out runs": [one.region for one in needed if not one.is_seen],
-    }
-    caption = (
-        "Each dot is a recording, at the least bytes that were tried and serve it; left of the "
-        "line, the plan's region, it is served. Recorded: the plan was made from them. Hold-out: "
-        "it was not."
-    )
-    return risk_section(groups, plan.region, caption)

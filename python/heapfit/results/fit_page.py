@@ -40,7 +40,6 @@ from heapfit.results.sections.page import (
     request_source,
 )
 from heapfit.results.sections.plan_layers import plan_file_section
-from heapfit.results.sections.risk import risk_section
 from heapfit.trace.loaded import LoadedTrace
 
 _PLAN_TEXT = "plan-text"  # the place of the plan file's text
@@ -108,7 +107,6 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
-        _risk_section(fit),
         kind_section(fit.kinds.shown, fit.kinds.each, fit.kinds.names),
         longer_section(fit.longer, heap_size.region),
         plan_file_section(fit.plan_file, case.winner.replay_region),
@@ -180,6 +178,7 @@ _RUNS: tuple[Column[Run], ...] = (
     Column(page="recording", shown=lambda run: run.name),
     Column(page=term("u-max"), shown=lambda run: run.u_max, told=size),
     Column(page=term("r-safe"), shown=lambda run: run.r_safe, told=size),
+    Column(page="by a plan made without it", shown=lambda run: run.unseen, told=size),
     Column(page=term("over"), shown=lambda run: run.over_u_max, told=ratio),
 )
 
@@ -215,19 +214,6 @@ def _list_warnings(fit: Fit) -> tuple[str, ...]:
     """What was found that matters, the limits of the answer among it."""
     noted = {note.rstrip(".").lower() for note in fit.trace.info.notes}
     return tuple(one for one in fit.findings if one.rstrip(".").lower() not in noted)
-
-
-def _risk_section(fit: Fit) -> Section | None:
-    """The risk of the recordings, and of each in a plan made without it."""
-    seen, unseen = [run.r_safe for run in fit.runs], [run.unseen for run in fit.runs]
-    has_unseen = len(fit.runs) > 1 and unseen != seen
-    apart = " Hold-out: each recording in a plan made without it." if has_unseen else ""
-    return risk_section(
-        {"recorded runs": seen, "hold-out runs": unseen if has_unseen else ()},
-        fit.answer.size.region,
-        "Each dot is a run, at the bytes that it needs in this heap; left of the line it is served."
-        + apart,
-    )
 
 
 def _define(fit: Fit) -> str:

@@ -21,8 +21,7 @@ from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Section, Table, which_hold
 from heapfit.results.parts import HeapMap as MapPart
 
-_SHOWN = 12  # rows of a table, and damages
-_WIDTH, _MOST_ROWS = 64, 16  # cells of the map
+_SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
 _LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
 
 
@@ -51,8 +50,10 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
 
 
 def _fields(heap: Heap) -> dict[str, object]:
-    blocks = [one._asdict() for one in heap.blocks]
-    return {**asdict(heap), "blocks": blocks, "damage": [one._asdict() for one in heap.damage]}
+    return asdict(heap) | {
+        "blocks": [one._asdict() for one in heap.blocks],
+        "damage": [one._asdict() for one in heap.damage],
+    }
 
 
 def describe_heap(heap: Heap) -> list[str]:
@@ -60,7 +61,6 @@ def describe_heap(heap: Heap) -> list[str]:
     holes, live = [one.size for one in heap.pieces(FREE)], heap.pieces(LIVE)
     free, largest = sum(holes), max(holes, default=0)
     lost = [one.size for one in live if not one.is_referenced]
-    share = format_share(1 - largest / max(free, 1))
     return [
         f"{heap.title} ({printable(heap.name)}), {heap.end - heap.start:,} B at {heap.start:#x}: "
         f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
@@ -69,7 +69,8 @@ def describe_heap(heap: Heap) -> list[str]:
             (
                 len(holes) > 1,
                 f"A request above {largest:,} B fails with {free:,} B free, as they lie in "
-                f"{len(holes):,} holes: {share} of them outside the largest.",
+                f"{len(holes):,} holes: {format_share(1 - largest / max(free, 1))} of them outside "
+                "the largest.",
             ),
             (len(holes) == 1, f"The free bytes are one hole, which serves up to {largest:,} B."),
             (
@@ -89,14 +90,13 @@ def describe_heap(heap: Heap) -> list[str]:
 
 def _draw(heap: Heap) -> Iterator[str]:
     """The heap from its start upwards; a hole is blank."""
-    length = heap.end - heap.start
-    cell = max(-(-length // (_WIDTH * _MOST_ROWS)), 16)
-    cells = [" "] * -(-length // cell)
+    cell = max(-(-(heap.end - heap.start) // (_WIDTH * _MOST_ROWS)), 16)
+    cells = [" "] * -(-(heap.end - heap.start) // cell)
     for one in (one for one in heap.blocks if one.state != FREE):
-        places = range((one.chunk - heap.start) // cell, len(cells))
+        first = max((one.chunk - heap.start) // cell, 0)
+        last = min(-(-(one.chunk + one.span - heap.start) // cell), len(cells))
         mark = {OWN: "=", UNREAD: "?"}.get(one.state, "#" if one.is_referenced else "o")
-        for i in places[: -(-(one.chunk + one.span - heap.start) // cell) - places.start]:
-            cells[i] = mark
+        cells[first:last] = mark * (last - first)
     yield f"{cell:,} B each: # live, o live and not referenced, = the heap's own, ? unread"
     for first in range(0, len(cells), _WIDTH):
         yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
@@ -137,10 +137,12 @@ def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
     rows = [_Row(*key, n, n - was[key]) for key, n in now.items() if n > was[key]]
     rows.sort(key=lambda row: (-row.size * row.more, row))
     sums = [sum(size * n for (size, _), n in one.items()) for one in (was, now)]
-    live = f"Live: {sums[0]:,} B in {printable(before.source)}, {sums[1]:,} B in "
     return [
         Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),
-        Line(f"{live}{printable(after.source)}."),
+        Line(
+            f"Live: {sums[0]:,} B in {printable(before.source)}, "
+            f"{sums[1]:,} B in {printable(after.source)}."
+        ),
         *_table("What grew, the most bytes first:", "more", rows),
         Line(""),
     ]
@@ -183,5 +185,6 @@ def _map(snapshot: Snapshot) -> HeapMap:
         for i, heap in enumerate(snapshot.heaps)
         for places in [np.where(owners == i, offsets, ELSEWHERE)]
     ]
-    is_many = len(heaps) > 1
-    return HeapMap(tuple(heaps), lifetimes, sites.astype(np.uint32), None, is_many, is_many)
+    return HeapMap(
+        tuple(heaps), lifetimes, sites.astype(np.uint32), None, len(heaps) > 1, len(heaps) > 1
+    )

@@ -9,18 +9,17 @@ from heapfit.comparison.heap_map import HeapMap, map_live
 from heapfit.outputs.served_page import serve_page
 from heapfit.results.document import Document
 from heapfit.results.html import render
-from heapfit.results.number_text import count, marked, size
+from heapfit.results.number_text import count, marked
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap as MapPart
-from heapfit.trace.live import LiveHeap
+from heapfit.trace.live import FollowedRecording, LiveHeap
 
 
-def live_page(heap_map: HeapMap | None, allocator: str, is_paused: bool = False) -> Document:
-    """The page of what was recorded so far, in the heap of an allocator; None: nothing was."""
+def live_page(heap_map: HeapMap | None, figures: str, is_paused: bool = False) -> Document:
+    """The page of what was recorded so far, with the terminal's figures; None: nothing was."""
     sentence, sections = "The recording has begun: nothing was requested yet.", []
     if heap_map is not None:
-        region = size(heap_map.heaps[0].own.region)
-        sentence = f"{count(heap_map.events)} events so far, in {allocator} of {region}."
+        sentence = f"{figures}. {count(heap_map.events)} events so far."
         sections = [MapPart(pack_map(heap_map), link="")]
     place, name = ("/", "Go on") if is_paused else ("/paused", "Pause")
     return Document(
@@ -32,11 +31,28 @@ def live_page(heap_map: HeapMap | None, allocator: str, is_paused: bool = False)
     )
 
 
+def describe_live(heap: LiveHeap, recording: FollowedRecording) -> str:
+    """What the last look at a recording came to, in one line."""
+    growth, room, hole = heap.figures
+    found = "out of memory" if hole is None else f"largest hole {hole:,} B"
+    lost = f"; {recording.lost:,} events lost" if recording.lost else ""
+    needs = "needs" if heap.region is None else "in"
+    return (
+        f"{recording.live.size:,} B live in {recording.live.count:,} blocks, {growth:+,} B; "
+        f"{heap.plan.allocator} {needs} {room:,} B, {found}{lost}"
+    )
+
+
+def _page_of(heap: LiveHeap, heap_map: HeapMap | None, is_paused: bool) -> Document:
+    figures = describe_live(heap, heap.recording) if heap.recording else ""
+    return live_page(heap_map, figures, is_paused)
+
+
 def serve_live(heap: LiveHeap, port: int) -> AbstractContextManager[int]:
     """Serves the page of what was recorded until then; gives the port."""
     return serve_page(
         port,
         lambda progress: map_live(heap, progress),
-        lambda drawn, path: render(live_page(drawn, heap.plan.allocator, path == "/paused")),
+        lambda drawn, path: render(_page_of(heap, drawn, path == "/paused")),
         {"/": True, "/paused": False},
     )

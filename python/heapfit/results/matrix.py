@@ -15,6 +15,7 @@ from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plugin import PluginRow
 from heapfit.results.case import case_page, describe_need, opening_of
 from heapfit.results.chart import COLOURS, Chart, line_with_marks
 from heapfit.results.chart import Trace as Curve
@@ -86,14 +87,14 @@ def _cells_of(column: TraceColumn) -> Callable[[str], str]:
         row = column.cell(name)
         if name == _FIRST_ROW:
             return f"{column.comparison.u_max:,}"
-        if isinstance(row, Row):
+        if isinstance(row, Row | PluginRow):
             return _describe_regions(row)
         return "" if row is None else "n/a"
 
     return describe
 
 
-def _describe_regions(row: Row) -> str:
+def _describe_regions(row: Row | PluginRow) -> str:
     """R_safe / U_max, R_min / U_max after it where that is less, and marks."""
     is_told = not row.is_monotone and row.r_min is not None and row.u_max
     least = f"~{(row.r_min or 0) / row.u_max:.3f}" if is_told else ""

@@ -1,80 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Rows of plug-ins: what `heapfit compare --plugin` prints of allocators that are not ours."""
+"""Rows of plug-ins: what compare says of allocators that are not ours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from heapfit.plugin import PluginRow
 from heapfit.plugin.faults import NOT_RUN
-from heapfit.results.parts import Column, Line, Part, Table, which_hold
+from heapfit.results.parts import Column, Line, Part, Table, columns, which_hold
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4
 
-_COLUMNS: tuple[Column[PluginRow], ...] = (
-    Column("name", "plug-in"),
-    Column("bits", "bits"),
-    Column("is_sized", "frees by size", shown=lambda row: "yes" if row.is_sized else "no"),
-    Column("r_min", "R_min"),
-    Column("r_safe", "R_safe"),
-    Column("step", "step", shown=lambda row: row.step or None),
-    Column("alignment", "alignment"),
-    Column("over_u_max", "over U_max"),
-    Column("accesses_per_operation", "accesses/operation"),
-    Column("loads"),
-    Column("stores"),
-    Column("payload_bytes"),
-    Column("statics_bytes", "variables"),
-    Column("statics", value=lambda row: dict(row.statics)),
-    Column("footprint"),
-    Column("events_replayed"),
-    Column("attacks", value=lambda row: dict(row.attacks)),
-    Column("extremes", value=lambda row: dict(row.extremes)),
-    Column("misuse", value=lambda row: dict(row.misuse)),
-    Column("faults", "faults", lambda row: list(map(str, row.faults)), lambda row: len(row.faults)),
+_COLUMNS: tuple[Column[LabelledRow], ...] = tuple(
+    column.adapt(lambda labelled: labelled[1])
+    for column in (
+        *columns("name", "bits", "is_sized", "r_min", "r_safe", "step", "alignment", "over_u_max"),
+        *columns("accesses_per_operation", "loads", "stores", "payload_bytes", "statics_bytes"),
+        Column("statics", value=lambda row: dict(row.statics)),
+        *columns("footprint", "events_replayed"),
+        Column("attacks", value=lambda row: dict(row.attacks)),
+        Column("extremes", value=lambda row: dict(row.extremes)),
+        Column("misuse", value=lambda row: dict(row.misuse)),
+        Column("faults", value=lambda row: list(map(str, row.faults))),
+    )
 )
 
 
 def plugin_parts(rows: Sequence[LabelledRow]) -> list[Part]:
-    """A table of all plug-ins on all traces, then their variables and faults."""
-    if not rows:
-        return []
-    several = len({label for label, _ in rows}) > 1
-    trace: Column[LabelledRow] = Column("trace", "trace" if several else "", lambda one: one[0])
-    told: Iterable[Column[LabelledRow]] = (
-        column.adapt(lambda labelled: labelled[1]) for column in _COLUMNS
-    )
+    """What is said of plug-ins beside their rows in the table, their faults last."""
+    trace: Column[LabelledRow] = Column("trace", value=lambda one: one[0])
+    distinct = {row.name: row for _, row in rows}.values()
     return [
-        Line(""),
-        Table([*told, trace], rows, "plugins"),
-        Line("variables: bytes a plug-in writes outside the region; they count in R."),
-        *map(Line, _explain_rows([row for _, row in rows])),
+        Table([*_COLUMNS, trace], rows, "plugins"),
+        *(Line(_describe_build(row)) for row in distinct),
+        *(Line(text) for row in distinct for text in _describe_attacks(row)),
+        *(Line(text) for _, row in rows for text in _describe_faults(row)),
     ]
 
 
-def _explain_rows(rows: Sequence[PluginRow]) -> list[str]:
-    distinct = {row.name: row for row in rows}.values()
-    with_variables = {row.name: row for row in rows if row.statics}.values()
-    uncounted = [row for row in rows if row.accesses_per_operation is None and not row.faults]
-    return [
-        *map(_describe_variables, with_variables),
-        *(text for row in distinct for text in _describe_attacks(row)),
-        *which_hold(
-            (
-                any(row.bits != 32 for row in rows),
-                "64 bits: pointers in headers are twice as large as on 32.",
-            ),
-            (uncounted, "accesses/operation -: not compiled here by gcc, so not counted."),
-        ),
-        *(text for row in rows for text in _describe_faults(row)),
-    ]
-
-
-def _describe_variables(row: PluginRow) -> str:
+def _describe_build(row: PluginRow) -> str:
+    """Its width, and the variables that it keeps outside its region."""
     largest = ", ".join(f"{name} {size}" for name, size in row.statics[:_SHOWN_STATICS])
     more = len(row.statics) - _SHOWN_STATICS
-    return f"{row.name}: {largest}" + (f" and {more} smaller ones." if more > 0 else ".")
+    named = f" ({largest}{f' and {more} smaller ones' if more > 0 else ''})" if largest else ""
+    return (
+        f"{row.name}: your plug-in, built for {row.bits} bits; {row.statics_bytes:,} B of variables"
+        f"{named} count in R."
+    )
 
 
 def _describe_attacks(row: PluginRow) -> list[str]:

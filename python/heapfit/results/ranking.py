@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds
@@ -16,6 +18,7 @@ from heapfit.comparison.work import Work
 from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, layout_name
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
+from heapfit.plugin import PluginRow
 from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 
 SIZED_LIMIT = (
@@ -24,13 +27,13 @@ SIZED_LIMIT = (
 )
 
 
-def _show_region(row: Row) -> object:
+def _show_region(row: Row | PluginRow) -> object:
     """R_safe, or its lower bound where the row cannot win and was not searched further."""
-    at_least = row.r_safe_at_least
+    at_least = None if isinstance(row, PluginRow) else row.r_safe_at_least
     return row.r_safe if at_least is None else f">= {at_least:,}"
 
 
-_NEEDS: tuple[Column[Row], ...] = (
+_NEEDS: tuple[Column[Any], ...] = (
     Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
     Column("reason"),
     Column("r_min", "R_min"),
@@ -65,6 +68,9 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> list[Part
     free = [row for row in usual if not row.is_cut_to_trace]
     cut = [row for row in usual if row.is_cut_to_trace]
     told = [*_list_columns(comparison, sram)]
+    ranked: list[Any] = [*(free or cut or further), *comparison.plugins]
+    if comparison.plugins:
+        ranked.sort(key=lambda row: row.r_safe or math.inf)
     others = (
         (
             free and cut,
@@ -75,7 +81,7 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> list[Part
     )
     return [
         Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment}),
-        Table(told, comparison.rows, "rows", shown=free or cut or further),
+        Table(told, comparison.rows, "rows", shown=ranked),
         *(
             part
             for holds, title, rows in others
@@ -86,10 +92,11 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> list[Part
     ]
 
 
-def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[Row]]:
+def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[Any]]:
     """The figures of each row, with those that are relative to others or not always known."""
-    energies = energies_over_least(comparison.rows, sram or load_sram())
-    energy_of = dict(zip([row.name for row in comparison.rows], energies, strict=True))
+    rows = [*comparison.rows, *comparison.plugins]
+    energies = energies_over_least(rows, sram or load_sram())
+    energy_of = dict(zip([row.name for row in rows], energies, strict=True))
     yield from _NEEDS
     yield Column("energy_over_least", "energy", lambda row: energy_of[row.name])
     yield Column("footprint")
@@ -152,8 +159,10 @@ def layout_note(row: Row) -> str | None:
     return None if name in (None, ALLOCATOR) else f"{row.name}: laid out as {name}, the least"
 
 
-def marks_of(row: Row) -> str:
+def marks_of(row: Row | PluginRow) -> str:
     """The marks after a row's name or figure, which `explain_marks` explains."""
+    if isinstance(row, PluginRow):
+        return "#" * row.is_sized
     special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (not row.heap.is_ours)
     return special + ("*" if row.trained_on_this_trace else "")
 
@@ -162,8 +171,7 @@ def _describe_bounds(bounds: ComparisonBounds) -> list[str]:
     worst = bounds.worst_case
     proven = "" if worst is None else f"{worst.size:,} B in {worst.premise}"
     return [
-        f"With all lifetimes known and no headers the trace fits in {bounds.packing:,} B. "
-        f"With a pool for each size it takes {bounds.static:,} B.",
+        f"With a pool for each size the trace takes {bounds.static:,} B.",
         *which_hold((proven, f"Proven worst case of the first row: {proven}.")),
     ]
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.results.document import Document
 from heapfit.results.number_text import count, size
@@ -115,14 +115,17 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Table(_POOLS, sizing.pools, "pools"),
         Fields({"memory_alone": sizing.alone.memory}),
         Table(_CURVE, sizing.alone.curve(), "curve_alone"),
+        Line(_answer(sizing)),
         Line(
-            f"{name}: {info.events:,} events{queue}; {sizing.admission:g} of the requests to each "
-            "pool admitted"
+            f"{name}: {info.events:,} events{queue}; each pool is to serve "
+            f"{sizing.admission * 100:.10g} % of its requests."
         ),
         Table(_ROWS, _rows(sizing)),
-        Line(
-            "=40: a pool for requests of exactly 40 bytes. bytes: of blocks, without bookkeeping."
+        *(
+            Line(f"{_name(pool.alone)}: a pool for requests of exactly {pool.size} bytes.")
+            for pool in [one for one in sizing.pools if one.is_exact][:1]
         ),
+        Line("bytes: of blocks, without bookkeeping."),
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("alone: share that finds its pool full, with unlimited pools and no fall-back."),
         Line("Erlang-B: the same, if requests arrived independently."),
@@ -132,6 +135,15 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Table(_ALONE, sizing.alone.pools),
         Line(_describe_alone(sizing)),
     ]
+
+
+def _answer(sizing: PoolSizing) -> str:
+    """The memory, and how many of the recorded requests find none."""
+    pools = format_count(len(sizing.pools), "pool")
+    served = "all recorded requests find a block"
+    if sizing.refused:
+        served = f"{format_share(sizing.refused)} of the recorded requests find no block"
+    return f"Reserve {size(sizing.memory)} in {pools}: {served}."
 
 
 def _describe_alone(sizing: PoolSizing) -> str:
@@ -159,8 +171,7 @@ def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
         (_draw_pools(sizing, caption), Table(_ROWS, _rows(sizing)[:-1])),
         name=f"sizing from {subject}",
         aim=(sizing.admission, "requests"),
-        verdict=f"Reserve {size(sizing.memory)} in {count(len(sizing.pools))} pools: they run out "
-        f"for {format_share(sizing.refused)} of the trace's requests.",
+        verdict=_answer(sizing),
         command=command,
     )
 

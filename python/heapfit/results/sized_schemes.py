@@ -108,7 +108,7 @@ def schemes_table(sizing: TrafficSizing, path: Path) -> list[Part]:
     curve: list[Part] = [Line(""), Table(_CURVE_COLUMNS, known)]
     return [
         Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed}),
-        Line(f"{path.name}: least memory that admits {aim.admission:g} of the bytes"),
+        Line(_name_least(sizing)),
         Table(_COLUMNS, sizing.schemes, "schemes"),
         Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]}),
         *(curve if sizing.curve else []),
@@ -135,16 +135,20 @@ def schemes_page(sizing: TrafficSizing, subject: str, command: str) -> Document:
         (chart, Table(_COLUMNS, sizing.schemes)),
         name=f"sizing for {subject}",
         aim=(sizing.aim.admission, "bytes"),
-        verdict=_name_least(sizing.schemes),
+        verdict=_name_least(sizing),
         command=command,
     )
 
 
-def _name_least(schemes: Sequence[SizedScheme]) -> str:
+def _name_least(sizing: TrafficSizing) -> str:
     """The sentence that names the two schemes of least memory."""
-    known = sorted((one.memory, one.name) for one in schemes if one.memory is not None)
-    named = [f"{name} with {size(memory)}" for memory, name in known[:2]]
-    return f"Least memory: {'; then '.join(named)}." if named else "No scheme serves such a share."
+    known = sorted((one.memory, one.name) for one in sizing.schemes if one.memory is not None)
+    share = f"{sizing.aim.admission * 100:.10g} % of the bytes"
+    if not known:
+        return f"No scheme serves {share}."
+    (memory, least), *others = known
+    behind = [f"; {name} needs {size(more)}" for more, name in others[:1]]
+    return f"{least} serves {share} in {size(memory)}{''.join(behind)}."
 
 
 def _draw_scheme(curve: Sequence[SizedScheme], name: str, number: int) -> Trace:

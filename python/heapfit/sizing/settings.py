@@ -174,15 +174,16 @@ def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
 
 def _heading(settings: Settings) -> str:
     counted = any(one.run_out is not None for one in settings.settings)
-    aim = f", to admit {settings.admission:g} of requests to pools" if counted else ""
-    values = ", ".join(
+    aim = f" that serve {settings.admission * 100:.10g} % of the requests" if counted else ""
+    values = ", ".join(f"{one.name}={one.value}" for one in settings.settings)
+    known = ", ".join(
         f"{one.name}={one.value}{'' if one.is_checked else ' (unchecked)'}"
         for one in settings.assumptions
     )
-    assumed = f" Assumed: {values}." if values else ""
+    assumed = f" Assumed: {known}." if known else ""
     return (
-        f"{settings.system}: sized by heapfit from {settings.source}{aim}. "
-        f"{settings.memory:,} bytes.{assumed}"
+        f"{settings.system}: set {values}: {settings.memory:,} B of RAM"
+        f"{aim}. Sized by heapfit from {settings.source}.{assumed}"
     )
 
 

@@ -54,6 +54,7 @@ class LiveHeap:
         self.plan = plan
         self.region = region
         self.recording: FollowedRecording | None = None  # none before it begins
+        self.figures: tuple[int, int, int | None] = (0, 0, 0)  # of the last look
         self._before = 0
         self._begin()
 
@@ -79,4 +80,5 @@ class LiveHeap:
         room, hole = self.region, blocks.largest_free
         if room is None:
             room, hole = self._replay.footprint, blocks.largest_hole
-        return growth, room, hole if self._serves else None
+        self.figures = growth, room, hole if self._serves else None
+        return self.figures

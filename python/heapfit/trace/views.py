@@ -45,6 +45,7 @@ class Holder:
     most: int
     requests: int  # all, resizes among them
     requested: int  # bytes, of all
+    mean_life: float  # events from a request to its block's end or next resize, of all
 
 
 def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
@@ -75,9 +76,10 @@ def find_holders(viewed: ViewedBlocks, keys: Numbers | NDArray[np.uint64]) -> tu
     """The holders by a key of each block, those with the most bytes in the view first."""
     sizes = viewed.blocks.sizes.astype(np.int64)
     shown = pa.array(sizes, mask=~viewed.is_shown)
-    table = pa.table({"key": keys, "shown": shown, "size": sizes}).group_by("key")
+    lives = viewed.blocks.ends - viewed.blocks.starts
+    table = pa.table({"key": keys, "shown": shown, "size": sizes, "life": lives}).group_by("key")
     held = [("shown", how) for how in ("count", "sum", "min", "max")]
-    found = table.aggregate([*held, ("size", "count"), ("size", "sum")]).columns
+    found = table.aggregate([*held, ("size", "count"), ("size", "sum"), ("life", "mean")]).columns
     rows = zip(*(column.fill_null(0).to_pylist() for column in found), strict=True)
     holders = [Holder(*row) for row in rows]
     return tuple(sorted(holders, key=lambda one: (-one.size, -one.requested, one.key)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A stand-in for FreeRTOS's heap_4, written by us: its names, its layout and its rule, so that the
- * repository needs none of its sources. */
+ * repository needs none of its sources. With -DREGIONS for heap_5, which has two regions. */
 #include "heap.h"
 
 #include <stdint.h>
@@ -10,24 +10,51 @@ typedef struct link {
     size_t size;
 } link;
 
-#define USED 0x80000000u
+#define USED ((size_t)1 << (8 * sizeof(size_t) - 1))
 
-static uint8_t ucHeap[16384];
 static link xStart;
 static link *pxEnd;
 static size_t xFreeBytesRemaining;
 
-void heap_start(void) {
-    const uintptr_t first = ((uintptr_t)ucHeap + 7) & ~(uintptr_t)7;
-    link *whole = (link *)first;
-    pxEnd = (link *)(((uintptr_t)ucHeap + sizeof ucHeap - 8) & ~(uintptr_t)7);
+/* Puts a region behind the ones that there are. */
+static void add(uint8_t *start, size_t size) {
+    link *whole = (link *)(((uintptr_t)start + 7) & ~(uintptr_t)7);
+    *(pxEnd == NULL ? &xStart.next : &pxEnd->next) = whole;
+    pxEnd = (link *)(((uintptr_t)start + size - sizeof(link)) & ~(uintptr_t)7);
     pxEnd->next = NULL;
     pxEnd->size = 0;
     whole->next = pxEnd;
     whole->size = (size_t)((char *)pxEnd - (char *)whole);
-    xStart.next = whole;
-    xFreeBytesRemaining = whole->size;
+    xFreeBytesRemaining += whole->size;
 }
+
+#ifdef REGIONS
+typedef struct HeapRegion_t {
+    uint8_t *start;
+    size_t size;
+} HeapRegion_t;
+
+static uint8_t memory[16384];
+static const HeapRegion_t xHeapRegions[] = {{memory + 3, 6002}, {memory + 8000, 8003}, {NULL, 0}};
+
+void vPortDefineHeapRegions(const HeapRegion_t *regions);
+
+void vPortDefineHeapRegions(const HeapRegion_t *regions) {
+    for (; regions->start != NULL; regions++) {
+        add(regions->start, regions->size);
+    }
+}
+
+void heap_start(void) {
+    vPortDefineHeapRegions(xHeapRegions);
+}
+#else
+static uint8_t ucHeap[16384];
+
+void heap_start(void) {
+    add(ucHeap, sizeof ucHeap);
+}
+#endif
 
 static void insert(link *block) {
     link *before = &xStart;
@@ -50,7 +77,7 @@ static void insert(link *block) {
 }
 
 void *heap_take(size_t size) {
-    const size_t wanted = (size + 8 + 7) & ~(size_t)7;
+    const size_t wanted = (size + sizeof(link) + 7) & ~(size_t)7;
     link *before = &xStart;
     while (before->next != pxEnd && before->next->size < wanted) {
         before = before->next;
@@ -60,7 +87,7 @@ void *heap_take(size_t size) {
         return NULL;
     }
     before->next = block->next;
-    if (block->size - wanted > 16) {
+    if (block->size - wanted > 2 * sizeof(link)) {
         link *rest = (link *)(void *)((char *)block + wanted);
         rest->size = block->size - wanted;
         block->size = wanted;

@@ -2,8 +2,8 @@
 /*
  * Stand-ins for the heaps of lwIP, Zephyr and ESP-IDF, written by us after their published layouts:
  * headers, names and counters are theirs, the rule is a plain first fit. -DLWIP, -DZEPHYR,
- * -DESP_IDF chooses one; what each defines is where a chunk ends, whether it is used, and how that
- * is written.
+ * -DESP_IDF chooses one, -DPOISONED the last with poisoning; what each defines is where a chunk
+ * ends, whether it is used, and how that is written.
  */
 #include "heap.h"
 
@@ -188,8 +188,29 @@ static void count(intptr_t more) {
 #endif
 }
 
+#if defined(POISONED)
+/* What ESP-IDF's poisoning puts before and behind a block. */
+enum { HEAD = 8, POISON = HEAD + 4 };
+
+static void *poisoned(unsigned char *block, size_t size) {
+    const uint32_t head = 0xABBA1234;
+    const uint32_t tail = 0xBAAD5678;
+    __builtin_memcpy(block, &head, 4);
+    __builtin_memcpy(block + 4, &size, 4);
+    __builtin_memcpy(block + HEAD + size, &tail, 4);
+    return block + HEAD;
+}
+#else
+enum { HEAD = 0, POISON = 0 };
+
+static void *poisoned(unsigned char *block, size_t size) {
+    (void)size;
+    return block;
+}
+#endif
+
 void *heap_take(size_t size) {
-    size_t wanted = (size + HEADER + STEP - 1) / STEP * STEP;
+    size_t wanted = (size + POISON + HEADER + STEP - 1) / STEP * STEP;
 #if defined(ESP_IDF)
     wanted -= 4; /* a block ends where the next one's first word does */
 #endif
@@ -206,13 +227,13 @@ void *heap_take(size_t size) {
         }
         put(at, end_of(at), true);
         count(-(intptr_t)(end_of(at) - at));
-        return (void *)(at + HEADER);
+        return poisoned((unsigned char *)(at + HEADER), size);
     }
     return NULL;
 }
 
 void heap_give(void *block) {
-    uintptr_t at = (uintptr_t)block - HEADER;
+    uintptr_t at = (uintptr_t)block - HEADER - HEAD;
     count((intptr_t)(end_of(at) - at));
     put(at, end_of(at), false);
     for (at = first_chunk(); at != heap_end();) {

@@ -12,6 +12,9 @@ _Noreturn void start(void) {
     run_main();
 }
 
+__attribute__((weak)) void on_fault(void) {
+    end_by_fault();
+}
 __attribute__((weak)) void vPortSVCHandler(void) {
     end_by_fault();
 }
@@ -26,9 +29,9 @@ __attribute__((section(".start"), used)) static const struct {
     uint32_t *stack;
     void (*handlers[15])(void);
 } vectors = {&stack_end,
-             {start, end_by_fault, end_by_fault, end_by_fault, end_by_fault, end_by_fault,
-              end_by_fault, end_by_fault, end_by_fault, end_by_fault, vPortSVCHandler, end_by_fault,
-              end_by_fault, xPortPendSVHandler, xPortSysTickHandler}};
+             {start, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault, on_fault,
+              on_fault, vPortSVCHandler, on_fault, on_fault, xPortPendSVHandler,
+              xPortSysTickHandler}};
 
 int put_byte(int byte) {
     volatile uint32_t *const uart = (volatile uint32_t *)0x40004000; /* data, state, control */

@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program that lives on most heaps with a fault planted: planted KIND NUMBER, where KIND is
- *   c none   w a write after free   l the same, some requests later   o an overrun   d a second
- * free r a pointer read after free and followed and NUMBER moves the fault. It ends with 3 if it
- * gets to its end after a fault, as if it died.
+ *   c none                 w a write after free    l the same, some requests later
+ *   d a second free        o an overrun            r a pointer read after free, and followed
+ *
+ * and NUMBER moves the fault. It ends with 3 if it gets to its end after a fault, as if it died.
  */
 #ifdef __arm__
 #include "board/semihost.h"
+#include "board/start.h"
 #define END(status) semihost_exit(status)
+
+#include "app_heap.h"
+
+void on_fault(void) {
+    (void)app_heap_check();
+    end_by_fault();
+}
 #else
 #define END(status) exit(status)
 #endif

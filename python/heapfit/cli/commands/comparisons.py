@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `compare`, `bounds` and `allocators`, with light imports only."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import SHARED, make_output_option
+from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
@@ -18,14 +19,14 @@ _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
 @dataclass(frozen=True, slots=True)
-class CompareCommand:
+class CompareCommand(Command):
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
     Exit status 3 if a plug-in has faults.
 
     Examples:
-        heapfit compare run.heap tlsf first_fit:coalesce=0
-        heapfit compare run.heap run2.heap tlsf --alignment 4
+        heapfit compare run.parquet tlsf first_fit:coalesce=0
+        heapfit compare run.parquet run2.parquet tlsf --alignment 4
     """
 
     words: Annotated[
@@ -39,7 +40,6 @@ class CompareCommand:
             f"system's heap: {_SYSTEMS}. Pools are made from the trace.",
         ),
     ] = None
-    allocators: list[str] | None = None
     seed: int = 1
     plans: list[Path] | None = None
     alignment: int = 8
@@ -60,7 +60,10 @@ class CompareCommand:
             _PLUGIN_GROUP,
         ),
     ] = None
-    pointer_bits: Annotated[int, replace(SHARED["pointer_bits"], group=_PLUGIN_GROUP)] = 32
+    pointer_bits: Annotated[
+        int | None,
+        shared("pointer_bits", "Of the plug-ins [the recording's]."),
+    ] = None
     no_build: Annotated[
         bool,
         Option(
@@ -74,19 +77,18 @@ class CompareCommand:
     programs: list[Path] | None = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsCommand:
+class BoundsCommand(Command):
     """Show the least that any heap needs for a trace, and allocators' worst cases.
 
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
 
     Examples:
-        heapfit bounds run.heap --search 0
-        heapfit bounds run.heap --search 1 -o run.csv
-        heapfit bounds run.heap --search 1 --plan plan.toml
+        heapfit bounds run.parquet --search 0
+        heapfit bounds run.parquet --search 1 -o run.csv
+        heapfit bounds run.parquet --search 1 --plan plan.toml
     """
 
     source: Path
@@ -101,11 +103,10 @@ class BoundsCommand:
         ),
     ] = None
     queue: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class AllocatorsCommand:
+class AllocatorsCommand(Command):
     """List the allocators: origin, tunables, worst case, overhead of a block.
 
     Examples:
@@ -119,4 +120,3 @@ class AllocatorsCommand:
             "", help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None
-    as_json: bool = False

@@ -10,15 +10,16 @@ from heapfit.cli.arguments import (
     PLAN,
     SEARCHING,
     SHARED,
-    TIMES_HELP,
     make_output_option,
+    shared,
     take_percent,
     take_size,
 )
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
@@ -31,19 +32,20 @@ _Platforms: TypeAlias = Annotated[
     list[Platform] | None,
     Option(
         "--for",
-        f"Add the platform's API and build files: {', '.join(Platform)}.",
+        f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
         metavar="PLATFORM",
+        hint=" (a chip has freertos or malloc: docs/chips.md)",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class FitCommand:
+class FitCommand(Command):
     """Fit a heap: print the size to set, and write the best plan, its C code and a report.
 
     Examples:
-        heapfit fit run.heap
-        heapfit fit run.heap run2.heap --now heap_4
+        heapfit fit run.parquet
+        heapfit fit run.parquet run2.parquet --now heap_4
     """
 
     sources: list[Path]
@@ -60,7 +62,7 @@ class FitCommand:
             **take_size(1),
         ),
     ] = None
-    horizon: str | None = None
+    horizon: Annotated[str | None, shared("horizon")] = None
     margin: float | None = None
     prefer: Preference | None = None
     alignment: int = 8
@@ -70,7 +72,7 @@ class FitCommand:
         Path | None,
         Option(
             "--plans",
-            "Search every candidate completely; write a plan file for each, and a page "
+            "Search every candidate completely; write a plan file for each "
             "(docs/evidence/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
@@ -83,7 +85,6 @@ class FitCommand:
         Option(
             "--code",
             "Write plan and C code of the fitted heap even if it is not worth a change.",
-            _CANDIDATE_GROUP,
         ),
     ] = False
     pools: Annotated[
@@ -102,18 +103,17 @@ class FitCommand:
     call_sites: bool = False
     sized: bool = False
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class CheckCommand:
+class CheckCommand(Command):
     """Check that new recordings still run in a plan's heap, and show what grew.
 
     Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
 
     Examples:
-        heapfit check run2.heap --plan plan.toml --base run.heap --growth 5%
-        heapfit check run2.heap --base run.heap --report grew.html
+        heapfit check run2.parquet --plan plan.toml --base run.parquet --growth 5%
+        heapfit check run2.parquet --base run.parquet --report grew.html
     """
 
     sources: list[Path]
@@ -127,7 +127,7 @@ class CheckCommand:
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: list[Path] | None = None
+    base: Annotated[list[Path] | None, shared("base", "What grew since it is shown.")] = None
     growth: Annotated[
         float | None,
         Option(
@@ -144,7 +144,9 @@ class CheckCommand:
         Option("--measure", "Search the smallest region of recordings that pass, too.", SEARCHING),
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
-    report: list[Path] | None = None
+    report: Annotated[
+        list[Path] | None, shared("report", "Named .md it is Markdown, for a pull request.")
+    ] = None
     programs: list[Path] | None = None
     base_programs: Annotated[
         list[Path] | None,
@@ -157,11 +159,10 @@ class CheckCommand:
     ] = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyCommand:
+class VerifyCommand(Command):
     """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
 
     Exit status 0 if the last runs all pass, 3 otherwise.
@@ -188,8 +189,8 @@ class VerifyCommand:
             "", metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, Option("--times", TIMES_HELP, min=1)] = 10
-    base: list[Path] | None = None
+    times: Annotated[int, shared("times", "Each is recorded, and fitted if it fails.")] = 10
+    base: Annotated[list[Path] | None, shared("base", "New plans serve it, too.")] = None
     now: str | None = None
     build_now: Annotated[
         str,
@@ -210,11 +211,10 @@ class VerifyCommand:
             "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
         ),
     ] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Command):
     """Run a program of this machine on a plan's heap: out of memory where the device would be.
 
     A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
@@ -239,11 +239,10 @@ class RunCommand:
         ),
     ] = False
     region: int | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateCommand:
+class GenerateCommand(Command):
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator.
 
     Examples:
@@ -259,10 +258,6 @@ class GenerateCommand:
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None
     prefix: _Prefix = "app"
-    language: Annotated[
-        Language,
-        Option("--language", "Language of the program that calls the heap. The core is always C."),
-    ] = Language.C
     platforms: _Platforms = None
     counts: Annotated[
         bool, Option("--counts", "Count live bytes, their peak, and requests out of memory.")
@@ -283,4 +278,3 @@ class GenerateCommand:
         bool,
         Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
-    as_json: bool = False

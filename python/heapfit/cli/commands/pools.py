@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The options of `size`, `settings` and `simulate`, with light imports only."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import SHARED, TIMES_HELP, make_output_option, show_in_help
+from heapfit.cli.arguments import SHARED, make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
@@ -15,13 +16,16 @@ _FACTS = Path(__file__).parents[2] / "sizing/systems/facts.toml"
 _LINES = _FACTS.read_text(encoding="utf-8").splitlines()
 _SYSTEMS = [line[1:-1] for line in _LINES if line[:1] == "[" and "." not in line]
 
+_NEEDED = SHARED["queue"].help.replace("fill-drain:1000", "none: a capture needs it")
+_QUEUE = replace(SHARED["queue"], help=_NEEDED, group=None)
+
 
 @dataclass(frozen=True, slots=True)
-class SizeCommand:
+class SizeCommand(Command):
     """Size pools to serve a share of requests, and show how often they run out.
 
     Examples:
-        heapfit size capture.pcap --queue fifo:1000 --admission 0.99
+        heapfit size capture.pcap --queue fifo:2000 --admission 99%
         heapfit size scenario.toml --admission 0.9
     """
 
@@ -43,21 +47,22 @@ class SizeCommand:
             metavar="SIZE,...",
         ),
     ] = None
-    times: Annotated[int | None, Option("--times", TIMES_HELP, min=2, max=10_000)] = None
+    times: Annotated[
+        int | None, replace(shared("times", "They are simulated, to judge the answer."), min=2)
+    ] = None
     seed: int = 1
-    queue: str | None = None
+    queue: Annotated[str | None, _QUEUE] = None
     report: Path | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsCommand:
+class SettingsCommand(Command):
     """Print a system's settings to copy, of pools with their chance to run out.
 
     Examples:
-        heapfit settings lwip run.heap run2.heap
-        heapfit settings freertos run.heap --assume alignment=4
+        heapfit settings lwip capture.pcap --queue fifo:2000
+        heapfit settings freertos run.parquet --assume alignment=4
     """
 
     system: Annotated[
@@ -79,12 +84,11 @@ class SettingsCommand:
             "bytes have a pool of that name.",
         ),
     ] = None
-    queue: str | None = None
-    as_json: bool = False
+    queue: Annotated[str | None, _QUEUE] = None
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateCommand:
+class SimulateCommand(Command):
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms.
 
     Examples:
@@ -106,5 +110,4 @@ class SimulateCommand:
     ] = None
     report: Path | None = None
     workers: str | None = None
-    seed: Annotated[int | None, show_in_help(SHARED["seed"])] = None
-    as_json: bool = False
+    seed: Annotated[int | None, shared("seed")] = None

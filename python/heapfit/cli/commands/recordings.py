@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import IMPORTING, SHARED, make_output_option, show_in_help
+from heapfit.cli.arguments import IMPORTING, make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.plan.quantities import parse_address
 from heapfit.trace.kinds import Export, Kind, View
 
 
 @dataclass(frozen=True, slots=True)
-class RecordCommand:
+class RecordCommand(Command):
     """Run a program and record its heap requests, or read what a target recorded.
 
     A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
@@ -87,16 +88,15 @@ class RecordCommand:
             max=65_535,
         ),
     ] = None
-    plan: Path | None = None
-    as_json: bool = False
+    plan: Annotated[Path | None, shared("plan", "With --watch: the heap that is followed.")] = None
 
 
 @dataclass(frozen=True, slots=True)
-class ImportCommand:
+class ImportCommand(Command):
     """Turn recordings or captures into stored traces, dumps with --program into snapshots.
 
     Examples:
-        heapfit import run.heap run2.heap -o traces
+        heapfit import run.log run2.log -o traces
         heapfit import capture.pcap --queue fifo:1000
     """
 
@@ -114,7 +114,7 @@ class ImportCommand:
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
     workers: str | None = None
-    queue: Annotated[str | None, show_in_help(SHARED["queue"])] = None
+    queue: Annotated[str | None, shared("queue")] = None
     programs: list[Path] | None = None
     at: Annotated[
         int | None,
@@ -129,21 +129,14 @@ class ImportCommand:
     drop_unknown: Annotated[
         bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
-    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
+    line: Annotated[
+        list[str] | None, shared("line", "As 'Allocated {size} bytes at {address}'.")
+    ] = None
     free: Annotated[
         list[str] | None,
         Option(
             "--free",
             "With --line: a line that is a free: 'Freed {address}'.",
-            IMPORTING,
-            metavar="TEXT",
-        ),
-    ] = None
-    resize: Annotated[
-        list[str] | None,
-        Option(
-            "--resize",
-            "With --line: a line that is a resize, of the block {old}.",
             IMPORTING,
             metavar="TEXT",
         ),
@@ -156,20 +149,13 @@ class ImportCommand:
             IMPORTING,
         ),
     ] = False
-    whole_only: Annotated[
-        bool,
-        Option(
-            "--whole-only",
-            "Refuse a file that is cut or damaged [what is whole before is kept].",
-            IMPORTING,
-        ),
-    ] = False
-    pointer_bits: int | None = None
-    as_json: bool = False
+    pointer_bits: Annotated[
+        int | None, shared("pointer_bits", "Of a recorded program whose file does not say it.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadCommand:
+class WorkloadCommand(Command):
     """Write a synthetic workload as a stored trace; one seed gives one trace.
 
     Examples:
@@ -186,19 +172,18 @@ class WorkloadCommand:
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
-    seed: Annotated[int, show_in_help(SHARED["seed"])] = 1
-    as_json: bool = False
+    seed: Annotated[int, shared("seed")] = 1
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileCommand:
+class ProfileCommand(Command):
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest.
 
     Of a snapshot of a dumped heap it shows blocks, holes and damage; of two what grew.
 
     Examples:
-        heapfit profile run.heap
-        heapfit profile run.heap -o live.parquet
+        heapfit profile run.parquet
+        heapfit profile run.parquet -o live.parquet
     """
 
     source: Path
@@ -215,21 +200,20 @@ class ProfileCommand:
     queue: str | None = None
     export: Export | None = None
     report: Path | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SitesCommand:
+class SitesCommand(Command):
     """Show the call sites of a recording: their sizes, lifetimes and source lines.
 
     Examples:
-        heapfit sites run.heap
-        heapfit sites run.heap --view held
+        heapfit sites run.parquet
+        heapfit sites run.parquet --view held
     """
 
     source: Path
     programs: list[Path] | None = None
-    plan: Path | None = None
+    plan: Annotated[Path | None, shared("plan", "Its tag of each call site is shown.")] = None
     view: Annotated[
         View | None,
         Option(
@@ -240,11 +224,10 @@ class SitesCommand:
         ),
     ] = None
     export: Export | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastCommand:
+class ForecastCommand(Command):
     """Say from a device's log whether its memory falls, and how long it lasts.
 
     The log has free bytes and, better, the least ever free, the largest free block and failed
@@ -259,5 +242,4 @@ class ForecastCommand:
     log: Annotated[
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
-    line: Annotated[list[str] | None, show_in_help(SHARED["line"])] = None
-    as_json: bool = False
+    line: Annotated[list[str] | None, shared("line", "As 'free {free} largest {largest}'.")] = None

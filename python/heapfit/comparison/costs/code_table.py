@@ -18,11 +18,10 @@ from __future__ import annotations
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Final
 
 from heapfit import _engine
@@ -31,8 +30,8 @@ from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 
 COMPILER: Final = "arm-none-eabi-gcc 12.2.1"  # of all tables
-_CODES: Final = "codes.csv"
-_INSTRUCTIONS: Final = "instructions.csv"
+CODES: Final = "codes.csv"
+INSTRUCTIONS: Final = "instructions.csv"
 _SYSTEM_CODES: Final = "system_codes.csv"
 _SYSTEM_INSTRUCTIONS: Final = "system_instructions.csv"
 FURTHER: Final = {  # functions of a header by the end of their names
@@ -41,14 +40,7 @@ FURTHER: Final = {  # functions of a header by the end of their names
     "calloc": ("_calloc",),
     "all": ("",),
 }
-_CODE_COLUMNS: Final = (
-    *("code", "bytes", *FURTHER, "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
-)
-_INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
-_HEAD: Final = """\
-# SPDX-License-Identifier: Apache-2.0
-# Made by scripts/measure_calls.py: emulated Cortex-M4, arm-none-eabi-gcc 12.2.1, -Os.
-"""
+INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +89,7 @@ def _tunable_label(tunable: _engine.Tunable, plan: Plan) -> str:
 @cache
 def read_codes() -> Mapping[str, MeasuredCode]:
     """Reads the tables of measured codes; the result is by code label."""
-    return _read_tables(_CODES, _INSTRUCTIONS)
+    return _read_tables(CODES, INSTRUCTIONS)
 
 
 @cache
@@ -109,7 +101,7 @@ def read_system_codes() -> Mapping[str, MeasuredCode]:
 def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
     lines: dict[str, dict[str, LinearCost]] = defaultdict(dict)
     for row in _rows(instructions):
-        coefficients = (float(row[name]) for name in _INSTRUCTION_COLUMNS[2:])
+        coefficients = (float(row[name]) for name in INSTRUCTION_COLUMNS[2:])
         lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
     found = {}
     for row in _rows(codes):
@@ -126,38 +118,3 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
 def _rows(name: str) -> Iterator[dict[str, str]]:
     text = (files("heapfit") / "comparison" / "costs" / name).read_text(encoding="utf-8")
     yield from csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
-
-
-def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
-    """Writes codes.csv and instructions.csv."""
-    ordered = sorted(codes.items())
-    sizes = (
-        [
-            *(label, code.size or "", *(code.adds.get(name, "") for name in FURTHER)),
-            *(*_numbers(code.model.mean_off), *_numbers(code.model.longest_off)),
-        ]
-        for label, code in ordered
-    )
-    lines = (
-        [label, operation, *map(_number, (line.base, line.per_load, line.per_store))]
-        for label, code in ordered
-        for operation, line in sorted(code.model.lines.items())
-    )
-    _save(folder / _CODES, _CODE_COLUMNS, sizes)
-    _save(folder / _INSTRUCTIONS, _INSTRUCTION_COLUMNS, lines)
-
-
-def _numbers(off: ModelError | None) -> tuple[str, str]:
-    return ("", "") if off is None else (_number(off.mean), _number(off.worst))
-
-
-def _number(value: float) -> str:
-    return f"{value:.9g}"  # more than the figures that are shown can tell apart
-
-
-def _save(path: Path, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(_HEAD)
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.margin import MarginBasis, heap_size, is_enough, margin_kind
+from heapfit.comparison.margin import MarginBasis, is_enough, margin_kind
+from heapfit.fitting.incumbent import size_incumbent
+from heapfit.fitting.options import FitOptions
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.scratch import scratch_folder
@@ -32,15 +33,15 @@ def size_by_runs(plan: PlanFile, recordings: Sequence[Path]) -> PlanFile:
             for number, one in enumerate(recordings)
         ]
         loaded = [*map(load_trace, {content_hash(one): one for one in traces}.values())]
-        load = Load.of([one.profile for one in loaded])
-        known = MarginBasis(load, margin_kind(plan.plan, False))
-        most = measure(heap, loaded, base=plan.base_alignment).most if is_enough(known) else None
-        if most is None:
+        known = MarginBasis(Load.of([one.profile for one in loaded]), margin_kind(plan.plan, False))
+        needs = measure(heap, loaded, base=plan.base_alignment)
+        if needs.most is None or not is_enough(known):
             return plan
-        changes = ChangedPrograms.from_recordings(loaded).test(heap, most, known)
-    size = heap_size(most, replace(known, changes=changes.needed), plan.peak)
+        _, size, _, _ = size_incumbent(
+            needs, loaded, known=known, options=FitOptions(peak=plan.peak)
+        )
     region = heap.set_to(size.region)
     sized = replace(
-        plan, region=region, r_safe=heap.set_to(most), u_max=load.u_max, margin=size.margin
+        plan, region=region, r_safe=heap.set_to(size.r_safe), u_max=size.u_max, margin=size.margin
     )
     return sized if region < (plan.region or 0) else plan

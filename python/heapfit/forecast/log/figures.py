@@ -16,6 +16,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.log.states import Field, Sample
 
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
+_LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
 _STEADY = 10  # states from which on a figure that never changes is doubted
 
 
@@ -41,7 +42,8 @@ def settle(found: Sequence[Sample]) -> tuple[list[Sample], int | None, tuple[str
     _check(free)
     totals = {one.values.get(Field.TOTAL) for one in free}
     total = totals.pop() if len(totals) == 1 else None
-    is_size = total is not None and total >= max(one.values[Field.FREE] for one in free)
+    sums = [one.values[Field.FREE] + one.values.get(Field.ALLOCATED, total or 0) for one in free]
+    is_size = total is not None and _LEAST_SUM * total <= min(sums) <= max(sums) <= 2 * total
     return free, int(total or 0) if is_size else None, notes
 
 

@@ -26,26 +26,9 @@ from heapfit.forecast.log.words import (
     parse_bytes,
     read_figures,
 )
-from heapfit.importers.line_fields import LineField, parse_line
+from heapfit.importers.line_fields import compile_line
 from heapfit.importers.log_lines import LogLine, parse_moment
 
-_AMOUNT = (
-    r"(?P<{0}>-?(?:\d{{1,3}}(?:[,'_]\d{{3}}){{1,6}}|\d{{1,20}})(?:\.\d{{1,20}})?"
-    r"|0[xX][0-9a-fA-F]{{1,20}}|-?nan|-?inf)"
-    r"\s?(?:(?P<{0}_unit>bytes?|[km]i?b|[kmb])(?!\w))?"
-)
-_TIME = (
-    r"(?P<time>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
-    r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"
-    r"|\d{1,20}(?:\.\d{1,20})?)"
-)
-# Texts behind a field of a description that could as well be its end, of some fields and of others.
-_UNCLEAR = {
-    "any": re.compile(r"(?!)"),  # it ends where the text first stands
-    "memory": re.compile(r"[\w.-]"),
-    "time": re.compile(r"[\w.,:+-]"),
-}
-_INSIDE = re.compile(r"[\w.']")
 _SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 _TIME_COLUMN = re.compile(
     r"^(time\w*|date\w*|ts|t|(up)?time\w*|m?illis|ms|sec\w*|s)$|timestamp|uptime"
@@ -85,6 +68,7 @@ _HEADING = re.compile(
 _OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks")
 _BARE = re.compile(r"^\s*(\d+)\s*$")  # println(xPortGetFreeHeapSize())
 _RULE = re.compile(r"^[\s|+:=-]*-[\s|+:=-]*$")  # below the names of a table
+_LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
 _MS = 1000
 _FIRST_DATE = 1e8  # seconds; a device that counts so many has run for three years
@@ -119,74 +103,39 @@ def parse_time(text: str, name: str) -> Moment | None:
 def read_by(descriptions: Sequence[str]) -> Form:
     """What reads lines that contain one of these texts, with {free} and so on for numbers.
 
-    HeapfitError if a field is unknown, comes twice or is of calls, or no bytes can be told.
+    HeapfitError if a field is unknown or comes twice, or no bytes can be told.
     """
-    rules = [_make_rule(text) for text in descriptions]
+    rules = [compile_line(text) for text in descriptions]
+    if not all(
+        {"free"} <= {*one.groupindex} or {"used", "total"} <= {*one.groupindex} for one in rules
+    ):
+        raise HeapfitError(
+            "--line: has no {free}, and not both {used} and {total} (say where they are)"
+        )
 
     def read(line: LogLine) -> list[Sample]:
-        found = next(filter(None, (rule.search(line.raw) for rule, _ in rules)), None)
+        found = next(filter(None, (rule.search(line.raw) for rule in rules)), None)
         if found is None:
             return []
-        groups = found.groupdict()
-        forms = next(forms for rule, forms in rules if rule is found.re)
+        groups = found.groupdict("")
         values = {
             field: parse_bytes(
-                ("0x" if forms[field] else "") + groups[field], groups[f"{field}_unit"]
+                "0x" * (f"{field}_hex" in groups) + groups[field], groups.get(f"{field}_unit")
             )
             for field in Field
             if groups.get(field)
         }
-        moments = dict(line.moments)
-        if time := groups.get("time"):
-            told = parse_moment(time) if ":" in time else None
-            clock, seconds = (
-                (Clock.UPTIME, float(time) * _SECONDS[forms["time"]])
-                if told is None
-                else (told.clock, told.seconds)
-            )
-            moments = {clock: seconds}
-        return [Sample(values, {}, groups.get("memory") or "", is_whole=True, moments=moments)]
+        times = (_read_time(groups[one], scale) for one, scale in _SECONDS.items() if one in groups)
+        moments = next(times, line.moments)
+        return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
 
     return read
 
 
-def _make_rule(text: str) -> tuple[re.Pattern[str], dict[str, str]]:
-    """A description as a regular expression, and the form of each field."""
-    parts = parse_line(text)
-    fields = [one for one in parts if isinstance(one, LineField)]
-    names = [one.name for one in fields if one.name != "any"]
-    twice = next((one for one in names if names.count(one) > 1), None)
-    if twice:
-        raise HeapfitError(f"--line: {{{twice}}} comes twice (name each figure once)")
-    if not ("free" in names or {"used", "total"} <= {*names}):
-        raise HeapfitError(
-            "--line: has no {free}, and not both {used} and {total} (say where they are)"
-        )
-    rule = "".join(_words_of(one) for one in parts[:1])
-    unclear = 0  # fields whose end the text behind does not tell
-    for one, behind in zip(fields, parts[2::2], strict=True):
-        words, is_last = _words_of(behind), one is fields[-1]
-        unclear += not is_last and bool(_UNCLEAR.get(one.name, _INSIDE).match(str(behind)))
-        if not is_last and (not behind or unclear > 1):
-            raise HeapfitError(f"--line: a blank has to stand behind {{{one.name}}}")
-        rule += f"(?>.{{0,400}}?{words})" if one.name == "any" else _expression(one, behind) + words
-    return re.compile(rule, re.IGNORECASE), {one.name: one.form for one in fields}
-
-
-def _words_of(text: str | LineField) -> str:
-    """A text as a regular expression that never takes it in two ways."""
-    return r"\s{1,40}+".join(map(re.escape, re.split(r"\s+", str(text))))
-
-
-def _expression(field: LineField, behind: str | LineField) -> str:
-    """A field as one; what it names are the field's value and unit."""
-    if field.form == "x":
-        return rf"(?P<{field.name}>[0-9a-fA-F]{{1,20}})(?P<{field.name}_unit>)"
-    kinds = {"time": _TIME, "memory": r"(?P<memory>[\w.-]{1,60})"}
-    amount = _AMOUNT.format(field.name)
-    if str(behind).startswith(","):  # which ends the number, as in a row of numbers
-        amount = amount.replace("[,'_]", "['_]")
-    return kinds.get(field.name, r"[\w.]{1,60}" if field.letter else amount)
+def _read_time(text: str, scale: float) -> dict[Clock, float]:
+    """What a described time tells, a date or a number of such units."""
+    told = parse_moment(text) if ":" in text else Moment(float(text) * scale, Clock.UPTIME)
+    return {told.clock: told.seconds} if told else {}
 
 
 class Printed:
@@ -255,7 +204,7 @@ def read_metric(line: LogLine) -> list[Sample]:
     match = _METRIC.match(line.raw.strip())
     if match is None or not (match["labels"] or _METRIC_NAME.search(match["name"])):
         return []
-    field = classify(match["name"].removesuffix("_bytes") + " ")
+    field, _ = classify(match["name"].removesuffix("_bytes") + " ")
     if field is None:
         return []
     moments = {Clock.DATE: int(match["time"]) / _MS} if match["time"] else line.moments
@@ -302,6 +251,8 @@ class Table:
                 return []
             names = ["name", *names][-len(cells) :]
         row = dict(zip(names, cells, strict=False))
+        if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
+            row = {name: re.sub(r"^\d+$", r"\g<0> KB", cell) for name, cell in row.items()}
         has_bytes = any(
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row
         )
@@ -348,7 +299,7 @@ def _find_time(name: str, text: str) -> Moment | None:
 def _name_column(name: str) -> Field | None:
     """What a column is; a name without a heap's words may be short."""
     short = name.strip().lower().rpartition(".")[2]
-    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")
+    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")[0]
 
 
 def read_bare(line: LogLine) -> list[Sample]:

@@ -51,8 +51,8 @@ _APART = 0.5  # of the free bytes; below it the largest block shows fragmentatio
 
 Numbers = NDArray[np.float64]
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
-_LOWER = "it is lower at last, and may come up again"
-_WANDERS = "it wanders slowly up and down, as a fall of the same size would be part of it"
+_LOWER = "{} is lower at last, and may come up again"
+_WANDERS = "{} wanders slowly up and down, as a fall of the same size would be part of it"
 
 
 class _Series(NamedTuple):
@@ -211,7 +211,7 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     period = _find_period(series)
     states = len(series.places)
     most = states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
-    width, highs, lows, _ = _cut(series, most)
+    width, highs, lows = _cut(series, most)
     seen = Outlook(log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs))
     if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
@@ -225,33 +225,47 @@ def find_outlook(log: TelemetryLog) -> Outlook:
             decline=first.decline.scale(width),
             run_outs=(*_find_run_outs(falling, seen, width),),
         )
-    has_fallen = fell(highs)
-    begin, end = (0.3, 0.7) if has_fallen else (0.0, 0.5)
-    if not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
-        return replace(seen, finding=Finding.UNCLEAR, reason=_LOWER)
-    if wanders(series.free[int(begin * len(series.free)) :]):
-        return replace(seen, finding=Finding.UNCLEAR, reason=_WANDERS)
-    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if has_fallen else ""))
+    for name, one in _list_measures(series):
+        if doubt := _find_doubt(one, seen.windows):
+            return replace(seen, finding=Finding.UNCLEAR, reason=doubt.format(name or "it"))
+    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if fell(highs) else ""))
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
     joined = lows[len(lows) - whole :].reshape(-1, together).min(axis=1)
     return replace(seen, reserves=(*_find_reserves(joined),))
 
 
+def _list_measures(series: _Series) -> Iterator[tuple[str, _Series]]:
+    """The free bytes, and the largest block where it is printed, with its name."""
+    is_known = np.isfinite(series.blocks)
+    if not np.array_equal(series.free, series.blocks):  # else the block is all that is known
+        yield "", series
+    if np.count_nonzero(is_known) >= FEWEST_WINDOWS:
+        places, _, _, blocks = (one[is_known] for one in series)
+        yield "its largest block", _Series(places, blocks, blocks, blocks)
+
+
+def _find_doubt(series: _Series, windows: int) -> str:
+    """Why it cannot be told of a series that does not fall that it is level; "" if it is."""
+    _, highs, lows = _cut(series, windows)
+    begin, end = (0.3, 0.7) if fell(highs) else (0.0, 0.5)
+    if len(highs) and not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
+        return _LOWER
+    return _WANDERS if wanders(series.free[int(begin * len(series.free)) :]) else ""
+
+
 def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Falling]:
     """The free bytes and the largest block, where they fall, on the level of the last boot."""
     more = 0.0 if seen.period is None else _find_season(series, seen.period)
     calm = series._replace(free=series.free - more, dips=series.dips - more)
-    _, highs, lows, blocks = _cut(calm, seen.windows)
-    is_alone = np.array_equal(series.free, series.blocks)  # the largest block is all that is known
-    _, tops, *_ = _cut(calm._replace(free=series.blocks), seen.windows)
-    for values, most, least, column in ((highs, highs, lows, 1), (blocks, tops, blocks, 3))[
-        is_alone:
-    ]:
-        if np.isfinite(values).all() and fell(values) and still_falls(values):
-            gained = np.median(last[column][-_LAST:]) - np.median(series[column][-_LAST:])
-            moved = most + gained, least + gained
-            yield _Falling(find_decline(values), *moved, is_block=column == 3)
+    ends = {name: float(np.median(one.free[-_LAST:])) for name, one in _list_measures(last)}
+    for name, one in _list_measures(calm):
+        _, highs, lows = _cut(one, seen.windows)
+        values = lows if name else highs
+        if len(values) and fell(values) and still_falls(values):
+            own = float(np.median(one.free[-_LAST:]))
+            gained = ends.get(name, own) - own
+            yield _Falling(find_decline(values), highs + gained, lows + gained, bool(name))
 
 
 def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
@@ -309,11 +323,11 @@ def _find_season(series: _Series, period: float) -> Numbers:
     return np.asarray((mean - mean.min())[phase])
 
 
-def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers, Numbers]:
+def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
     """Windows of equal length, fewer where too many of them would be empty; none if all would.
 
-    Their width in seconds or states; of each the most and the least free bytes, and the smallest
-    largest block: infinite where none is printed. Empty ones lie between their neighbours.
+    Their width in seconds or states; of each the most and the least free bytes. Empty ones lie
+    between their neighbours.
     """
     places = series.places
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
@@ -326,12 +340,11 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers, Numbers]:
             rows = (
                 np.maximum.reduceat(series.free, begins),
                 np.minimum.reduceat(series.dips, begins),
-                np.minimum.reduceat(series.blocks, begins),
             )
-            highs, lows, blocks = (np.interp(np.arange(count), full, row) for row in rows)
-            return span / count, highs, lows, blocks
+            highs, lows = (np.interp(np.arange(count), full, row) for row in rows)
+            return span / count, highs, lows
     empty = series.free[:0]
-    return 0.0, empty, empty, empty
+    return 0.0, empty, empty
 
 
 def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> Iterator[RunOut]:

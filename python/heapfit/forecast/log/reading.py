@@ -122,6 +122,7 @@ def _read_lines(
             "(say what they look like: --line 'free {free} largest {largest}')"
         )
         raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
+    notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     head = "\n".join(text for _, text in lines[:_LOOKED_AT])
     for i, one in enumerate(logs):
         unit, setting = find_setting(one.name, head)

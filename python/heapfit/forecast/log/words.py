@@ -57,32 +57,36 @@ _LABELS: tuple[tuple[Field | None, str, float], ...] = (
     ),
     (
         Field.LARGEST,
-        r"larg|bigg|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
+        r"larg|bigg|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
         r"|max\W?free|free\W*(block|blk)\W*max|longest",
         1,
     ),
     (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects", 1),
     (
         Field.LEAST,
-        r"(min\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
+        r"(min(?!imal)\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
         r"|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
         1,
     ),
     (
         Field.FREE,
         r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
-        r"|\bfreie?[rs]?\b|\blibres?\b",
+        r"|\bfreie?[rs]?\b|\blibres?\b|\bfordblks",
         1,
     ),
     (Field.FREE, r"\bleft\W*$", 1),
     (
         Field.ALLOCATED,
-        r"allocated|\bused?\b|usage|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)",
+        r"allocated|\bused?\b|usage|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
         1,
     ),
     (Field.AVAILABLE, r"avail", 1),
-    (Field.TOTAL, r"total|capacity|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit", 1),
-    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$", 1),
+    (
+        Field.TOTAL,
+        r"total|capacity|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit|\barena\W*$",
+        1,
+    ),
+    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$|\binternal\W*[=:]\W*$", 1),
 )
 _RULES = tuple((field, re.compile(rule), factor) for field, rule, factor in _LABELS)
 # What else a number is behind a figure of the same moment.
@@ -105,14 +109,15 @@ _NO_REQUEST = re.compile(r"code|errno|line|status|caps|addr|\btasks?\b|avail|mis
 MEMORY = re.compile(
     r"(?P<PSRAM>ps_?ram|spi_?ram|spi ram|extram|ext(ernal)?\W*(heap|mem|ram)|\bexternal\b)"
     r"|(?P<internal>\binternal\b|\bint\W*(heap|mem|ram)\b)|(?P<DMA>\bdma\b)"
-    r"|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
+    r"|(?P<byte>(?<![a-z\d])8.?bit\b)|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
     r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?|-?nan|-?inf)"
     r"(?!\.\d)"
-    r"(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _COUNTED = re.compile(
     r"\s*(blocks?|chunks?|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
@@ -120,7 +125,10 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile("[A-Za-z]{2}")
-_SEPARATOR = re.compile(r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|\b(?=(out )?of\s*$)")
+_SEPARATOR = re.compile(
+    r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|\.\s(?=[A-Z])|\b(?=(out )?of\s*$)"
+)
+_LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name between two numbers
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -140,16 +148,12 @@ def _normalise(label: str) -> str:
     return _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
 
 
-def classify(label: str) -> Field | None:
-    """What the number behind these words is; None: nothing of a heap.
+def classify(label: str) -> tuple[Field | None, float]:
+    """What the number behind these words is, with its unit in bytes; None: nothing of a heap.
 
     >>> classify("largest_free_block"), classify("number of free blocks: ")
-    (<Field.LARGEST: 'largest'>, None)
+    ((<Field.LARGEST: 'largest'>, 1), (None, 1))
     """
-    return _classify(label)[0]
-
-
-def _classify(label: str) -> tuple[Field | None, float]:
     words = _normalise(label)
     return next(
         ((field, factor) for field, rule, factor in _RULES if rule.search(words)), (None, 1)
@@ -239,9 +243,9 @@ def _is_asked(head: str, tail: str) -> bool:
 def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float]:
     """What a number is by the words before and behind it, and by the figure before it."""
     clause = _SEPARATOR.split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
-    found = _classify(clause)
-    found = _classify(head) if found[0] is None else found
-    behind = _classify(tail)
+    found = classify(clause)
+    found = classify(head) if found[0] is None else found
+    behind = classify(tail)
     if found[0] in _WEAK and behind[0] not in (None, Field.HEAP):
         found = behind
     if found[0] in (*_WEAK, Field.MOST):
@@ -254,9 +258,9 @@ def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
     """Of each number the words before it that belong to it, and those behind."""
     # All numbers have their words behind them.
-    is_behind = not _WORD.search(between[0]) and classify(between[-1]) is not None
+    is_behind = not _WORD.search(between[0]) and classify(between[-1])[0] is not None
     heads, tails = [between[0]], [""]
-    for words in between[1:]:
+    for words in (_LISTED.sub(r"\1", one) for one in between[1:]):
         cuts = [*_SEPARATOR.finditer(words)]
         tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
         heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
@@ -268,7 +272,7 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
         elif (
             not _WORD.search(_COUNTED.sub("", heads[i]))
             and (units[i - 1] == "%" or _COUNTED.match(between[i]))
-            and classify(tails[i + 1]) is None
+            and classify(tails[i + 1])[0] is None
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
     return [(heads[i], tails[i + 1]) for i in range(len(units))]
@@ -278,7 +282,7 @@ def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:
     """Gives numbers that strokes part, such as 100/200, the words that strokes part, or a total."""
     names = heads[first].split("/")
     behind, tails[first + count] = tails[first + count], ""
-    if len(names) < count or classify(heads[first]) is None:
+    if len(names) < count or classify(heads[first])[0] is None:
         names = [heads[first], *["of"] * (count - 1)] if len(names) == 1 else [heads[first]] * count
         tails[first + 1] = behind
     heads[first : first + count] = names[-count:]

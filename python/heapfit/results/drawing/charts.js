@@ -63,9 +63,6 @@ class Drawing {
         for (const panel of panels) {
             this.drawPanel(panel);
         }
-        for (const shape of layout.shapes ?? []) {
-            this.drawShape(shape);
-        }
         for (const annotation of layout.annotations ?? []) {
             this.annotate(annotation, panels[0]);
         }
@@ -249,23 +246,11 @@ class Drawing {
     }
 
     // An upright line at one x, with its label above.
-    drawShape({x0, line, label}) {
-        const {top, bottom} = this.box;
-        const x = this.x.at(x0);
-        this.svg.append(lineOf([[x, top + 12], [x, bottom]], line),
-            textAt(x, top + 8, label?.text ?? "", {"text-anchor": "middle", class: "label"}));
-    }
-
-    // At `x` as figures give it, logarithms on an axis of these; or at a `place` from edge to edge.
-    annotate({x, y, place: share, text, xanchor = "center", font, bgcolor}, {axis}) {
+    annotate({x, y, text, xanchor = "center"}, {axis}) {
         const anchors = {left: "start", right: "end", center: "middle"};
-        const {left, right} = this.box;
-        const place = share !== undefined ? left + share * (right - left)
-            : this.x.isLog ? this.x.at(10 ** x) : this.x.at(x);
-        this.svg.append(textAt(place, axis.at(y) - 4, text, {
-            "text-anchor": anchors[xanchor], class: bgcolor ? "label veiled" : "label",
-            style: font ? `fill:${font.color}` : "",
-        }));
+        const place = this.x.isLog ? this.x.at(10 ** x) : this.x.at(x);
+        this.svg.append(textAt(place, axis.at(y) - 4, text,
+            {"text-anchor": anchors[xanchor], class: "label"}));
     }
 
     drawLegend() {
@@ -416,12 +401,11 @@ class Drawing {
         }
     }
 
-    // Of a sideways chart the names of its bars stand where others have y; a bar that is cut has
-    // its whole length in `whole`.
+    // Of a sideways chart the names of its bars stand where others have y.
     get rows() {
         const {names} = this.figure.layout.yaxis;
         return this.figure.data.flatMap((one) => (one.x ?? []).map((x, i) =>
-            [withoutMarks(one.name ?? ""), one.whole?.[i] ?? x,
+            [withoutMarks(one.name ?? ""), x,
                 names ? withoutMarks(names[Math.round(one.y[i])]) : one.y[i]]));
     }
 

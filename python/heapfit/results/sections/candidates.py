@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from heapfit.comparison.case import ReportCase
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.results.number_text import known_size, marked, rate, ratio, size, term
+from heapfit.design.front.design_front import with_measures
+from heapfit.results.number_text import count, known_size, marked, rate, ratio, size, term
 from heapfit.results.parts import (
     Bullets,
     Cell,
@@ -22,14 +24,13 @@ from heapfit.results.parts import (
     paragraph,
 )
 from heapfit.results.sections.candidate_charts import footprint_chart, fragmentation_chart
-from heapfit.results.sections.choice_charts import trade_chart
 
 _OPEN = 5  # rows; the others are folded
 
 
 def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     """All rows of the case's comparison: the winner, others, then those cut to this recording."""
-    comparison, winner = case.comparison, case.winner
+    comparison, winner = with_measures(case.comparison, case.shown), case.winner
     rows = sorted(
         comparison.rows,
         key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
@@ -37,28 +38,29 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     words = marked(
         "Each candidate replayed the whole trace, event by event, with the code that ships. "
         "Regions begin at a multiple of {}. Rows marked <i>trace-specific</i> have pools counted "
-        "on this recording: another run may run out of them.",
+        "on this recording: another run may run out of them. Marked <i>none beats it</i>: no other "
+        "is as good in memory, accesses, energy, instructions, longest call and code.",
         size(comparison.base_alignment),
     )
     pruned = "≥: it cannot win, so its region was not searched further (--all does)."
-    skipped, trade = [(one.name, one.why) for one in comparison.not_applicable], trade_chart(case)
-    left: list[Part] = [_rank(rows[_OPEN:], winner)] if len(rows) > _OPEN else []
+    skipped = [(one.name, one.why) for one in comparison.not_applicable]
+    left: list[Part] = [_rank(rows[_OPEN:], winner, comparison)] if len(rows) > _OPEN else []
     left += [Heading("Skipped"), Bullets(skipped)] if skipped else []
     fold = Fold(f"{max(len(rows) - _OPEN, 0)} more, and what was skipped", left)
     parts: list[Part] = [
         *paragraph(verdict),
         Line(words),
-        *([] if trade is None else [trade]),
-        _rank(rows[:_OPEN], winner),
+        _rank(rows[:_OPEN], winner, comparison),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
         *([fold] if left else []),
     ]
     return Section("candidates", "The choice", parts, "Candidates")
 
 
-def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
+def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
+    unbeaten = measured.unbeaten
     columns: list[Column[Row]] = [
-        Column(page="candidate", shown=lambda row: _name_row(row, winner)),
+        Column(page="candidate", shown=lambda row: _name_row(row, winner, unbeaten)),
         Column(page=term("r-min"), shown=_least_region),
         Column(page=term("r-safe"), shown=_safe_region),
         Column(page=term("over"), shown=_over_peak),
@@ -79,6 +81,9 @@ def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
             told=known_size,
         ),
         Column(
+            page="instructions a call", shown=lambda row: count(measured.measures[row.name].time)
+        ),
+        Column(
             page=term("trained"), shown=lambda row: "yes" if row.trained_on_this_trace else "no"
         ),
     ]
@@ -87,8 +92,10 @@ def _rank(rows: Sequence[Row], winner: Row) -> Table[Row]:
     return Table(columns, rows, caption=caption, lead=lead)
 
 
-def _name_row(row: Row, winner: Row) -> Cell:
-    special = "trace-specific" if row.is_cut_to_trace else ""
+def _name_row(row: Row, winner: Row, unbeaten: Collection[str]) -> Cell:
+    """The name and its reason, marked if it is chosen, cut to the recording, or beaten by none."""
+    special = "none beats it" if row.name in unbeaten else ""
+    special = "trace-specific" if row.is_cut_to_trace else special
     return Cell(row.name, (row.reason,), "chosen" if row.name == winner.name else special)
 
 

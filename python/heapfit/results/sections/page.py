@@ -23,7 +23,7 @@ from heapfit.trace.stored import TraceInfo
 # that are opened by a click.
 _OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "plans", "plans-regions", "traces")
 _FOLDED = (
-    *("kind", "risk", "longer", "runs", "today", "bytes", "pools", "candidates", "program"),
+    *("kind", "longer", "runs", "today", "bytes", "pools", "candidates", "program"),
     *("notes", "plan", "reproduce", "glossary"),
 )
 
@@ -32,11 +32,13 @@ def in_order(
     sections: Iterable[Section | HeapMap | None],
     notes: Sequence[str],
     commands: Sequence[tuple[str, str]],
+    *,
+    has_table: bool = True,
 ) -> list[Section | HeapMap]:
     """The sections in their order, and those that every such page has.
 
     `notes` are the import's; a command has its purpose before it. Of two in one place the last is
-    taken.
+    taken. Without another table of heaps the candidates are open.
     """
     reproduce = [
         part
@@ -50,9 +52,8 @@ def in_order(
         Section("glossary", "What each figure means", [Glossary()]),
     )
     placed = {one.place: one for one in (*alike, *sections) if one is not None}
-    has_table = placed.keys() & {"choices", "plans", "traces"}
     opened = [place for place in _OPEN if place in placed]
-    opened += ["candidates"] if "candidates" in placed and not has_table else []
+    opened += [] if has_table else ["candidates"]
     folded = [placed[place] for place in _FOLDED if place in placed and place not in opened]
     return [
         *(placed[place] for place in opened),

@@ -13,8 +13,6 @@ from heapfit.results.number_text import count, marked, percent, size
 from heapfit.trace.profile import Profile
 
 BAR_WIDTH = 0.006  # of the axis
-LABEL_WIDTH = 0.15  # of the panel, on a phone: closer labels would overlap
-LABEL_HEIGHT = 0.09  # likewise
 MOST_BARS = 1_000  # of a panel; sizes closer than a bar's width share one where there are more
 SMALL_CHART_POINTS = 100
 SIZE_ZERO = 0.5  # where requests of 0 bytes stand on a logarithmic axis
@@ -24,13 +22,9 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
     """Each size's share of the allocations and of the bytes, over one logarithmic axis."""
     sizes, allocations = profile.sizes.tolist(), profile.allocations.tolist()
     asked = [s * n for s, n in zip(sizes, allocations, strict=True)]
-    shares = _shares(allocations)
     is_special = [max(s, 1) in special for s in sizes]  # a request of 0 is served as 1 byte
-    bars = [(s, share) for s, share, named in zip(sizes, shares, is_special, strict=True) if named]
-    names = place_labels(bars, _span(sizes), max(shares, default=0.0))
     counted = _panel(sizes, allocations, is_special, ("y", "allocations"))
-    bars_end = [share for bars in counted for share in bars["y"]]
-    top = max([special_share, *bars_end, *(name["y"] for name in names)])
+    top = max([special_share, *(share for bars in counted for share in bars["y"])])
     return Chart(
         identity="chart-sizes",
         meaning="Share of each request size in the allocations and in the bytes requested"
@@ -46,12 +40,11 @@ def size_chart(profile: Profile, special: Sequence[int], special_share: float) -
             "xaxis": _size_axis(sizes),
             "yaxis": _share_axis("of allocations", [0.54, 1.0]) | {"range": [0, top * 1.13]},
             "yaxis2": _share_axis("of bytes", [0.0, 0.44]) | {"rangemode": "tozero"},
-            "annotations": names,
         },
         height=520,
         caption="Every request size that occurs. Above: its share of the allocations. Below: its "
         f"share of the bytes requested. Sizes with at least {100 * special_share:g} % of the "
-        "allocations are special and named.",
+        "allocations are special, and listed below.",
     )
 
 
@@ -154,47 +147,6 @@ def _size_axis(sizes: Sequence[int]) -> Layout:
 
 def _share_axis(title: str, domain: list[float]) -> Layout:
     return {"title": {"text": title}, "tickformat": ".0%", "domain": domain}
-
-
-def place_labels(
-    bars: Sequence[tuple[int, float]], span: tuple[float, float], tallest: float
-) -> list[Layout]:
-    """A label above each (size, share), tall bars first, lifted until no two overlap."""
-    placed: list[tuple[float, float]] = []
-    labels = []
-    for bar_size, share in sorted(bars, key=lambda bar: -bar[1]):
-        x = math.log10(bar_size or SIZE_ZERO)
-        across = (x - span[0]) / (span[1] - span[0])
-        anchor = _anchor(across, [other for other, _ in placed])
-        y = share
-        while any(
-            abs(across - other) < LABEL_WIDTH and abs(y - height) < LABEL_HEIGHT * tallest
-            for other, height in placed
-        ):
-            y += 0.25 * LABEL_HEIGHT * tallest
-        placed.append((across, y))
-        labels.append(_label(x, y, size(bar_size), anchor))
-    return labels
-
-
-def _anchor(across: float, taller: Sequence[float]) -> str:
-    """The end at which a label is tied to its bar: it grows away from the nearest taller bar."""
-    near = [other for other in taller if abs(other - across) < LABEL_WIDTH]
-    if not near:
-        return "center"
-    nearest = min(near, key=lambda other: abs(other - across))
-    return "left" if nearest < across else "right"
-
-
-def _label(x: float, y: float, text: str, anchor: str) -> Layout:
-    return {
-        "x": x,
-        "y": y,
-        "text": f"<b>{text}</b>",
-        "xanchor": anchor,
-        "font": {"color": ACCENT},
-        "bgcolor": "var(--veil)",
-    }
 
 
 def live_blocks_chart(pool: Pool, series: Extremes, *, number: int, events: int) -> Chart:
