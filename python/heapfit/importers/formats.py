@@ -37,6 +37,17 @@ _FOREIGN = tuple(
         ),
         (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots", _RECORD),
         (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums", _RECORD),
+        (
+            rb"^==\d+==\s*(ERROR: |HEAP SUMMARY|Memcheck)",
+            "a report of valgrind or a sanitizer, which names faults",
+            _RECORD,
+        ),
+        (rb"\APERFILE2", "a recording of perf, which has samples", _RECORD),
+        (
+            rb"\A(:[0-9A-F]{10}|S0[0-9A-F]{6}|UF2\n)",
+            "a firmware's image, which has no requests",
+            _TARGET,
+        ),
         (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
         (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
         (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
