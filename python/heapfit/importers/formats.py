@@ -93,7 +93,7 @@ _FOREIGN = tuple(
 )
 # Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
 _FREE_BYTES = re.compile(
-    rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|[0-9,]{3,}[^\n]{0,20}\bfree\b",
+    rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|(?<![0-9,])[0-9,]{3,}[^\n]{0,20}\bfree\b",
     re.IGNORECASE,
 )
 _MOST = 2 / 3
