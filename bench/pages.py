@@ -40,9 +40,6 @@ COMMANDS = {  # page, and what makes it
     "--report check.html",
     "compare.html": f"compare {EXAMPLES}/lwip-echo/lwip-echo.parquet tlsf best_fit "
     "t2_w1 t2_w2 --report compare.html",
-    "design/plans.html": f"fit {EXAMPLES}/lwip-echo/lwip-echo.parquet -o of-design --plans design",
-    "designs/plans.html": f"fit {TRACES}/base.parquet {TRACES}/clean.parquet "
-    f"{TRACES}/keep.parquet -o of-designs --plans designs",
     "simulate.html": f"simulate {EXAMPLES}/partitions/figure-5.toml --closed-form "
     "--report simulate.html",
     "size.html": f"size {EXAMPLES}/lwip-echo/lwip-echo.parquet --report size.html",

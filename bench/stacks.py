@@ -38,7 +38,7 @@ from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 
 ABOVE = 32  # bytes that a figure may lie above what was seen
 IN_PIECES = "chained_pool"  # which no malloc gives
@@ -76,7 +76,7 @@ def write_code(design: HeapDesign, folder: Path) -> list[Path]:
     forms = () if design.needs_size else FORMS
     texts = heap_texts(design)
     texts |= collect_core_files(allocators_of(design), "".join(texts.values()))
-    texts |= added_texts(design, templates_of(design, Language.C, forms))
+    texts |= added_texts(design, templates_of(design, forms))
     texts |= recorder_texts(("record.c", "record.h", "adapters/one_heap.c", "adapters/one_heap.h"))
     texts |= dict.fromkeys((f"library/{one}.h" for one in LIBRARY), DECLARED)
     write_texts(folder, texts)

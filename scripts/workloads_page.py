@@ -16,7 +16,7 @@ the same events on every machine, byte for byte.
 heapfit workload                                   # lists them
 heapfit workload t2_w1 -o t2_w1.parquet --seed 7   # writes one
 heapfit workload t2_w1:limit=3,events=1000         # with parameters that are not standard
-heapfit compare t2_w1 queue_fill --allocators all
+heapfit compare t2_w1 queue_fill all
 ```
 
 Their probability distributions are in `engine/src/workload/laws.hpp`. Times are 0 where a model has

@@ -67,6 +67,8 @@ def read_error_reason(error: OSError) -> str:
 
 def describe_missing_file(path: Path) -> str:
     """What to say of a file that is not there: the one beside it whose name is most like it."""
+    if path.parts[:1] in (("http:",), ("https:",)):
+        return "is an address of the web (download it first)"
     beside = [one.name for one in path.parent.iterdir()] if path.parent.is_dir() else []
     similar = difflib.get_close_matches(path.name, sorted(beside), 1, _ALIKE)
     return (
@@ -94,5 +96,18 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     ("did you mean 'tlsf'?", 'one of best_fit, tlsf')
     """
     names = list(known)
-    similar = difflib.get_close_matches(name, names, 1)
-    return f"did you mean '{similar[0]}'?" if similar else f"one of {', '.join(names)}"
+    similar = find_similar(name, names)
+    return f"did you mean '{similar}'?" if similar else f"one of {', '.join(names)}"
+
+
+def find_similar(word: str, known: Iterable[str], least: float = 0.6) -> str | None:
+    """The known word that is most similar to another, in any case; None if none is.
+
+    `least` is the similarity from 0 to 1 that it has at least.
+
+    >>> find_similar("LwIP", ["lwip", "zephyr"])
+    'lwip'
+    """
+    names = {one.lower(): one for one in known}
+    found = difflib.get_close_matches(word.lower(), names, 1, least)
+    return names[found[0]] if found else None

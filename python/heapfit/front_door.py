@@ -36,7 +36,7 @@ from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.reading import read_log
-from heapfit.generate import generate
+from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
@@ -321,7 +321,8 @@ def generate_code(
     Every external name begins with `prefix`, or with hfit. HeapfitError, and nothing changed, if
     the plan has no region or the folder holds anything that was not written by this.
     """
-    return generate(_plan_file(plan, takes_memories=True), Path(folder), prefix, language)
+    options = GenerateOptions(() if language == "c" else (language,))
+    return generate(_plan_file(plan, takes_memories=True), Path(folder), prefix, options)
 
 
 def size_pools(

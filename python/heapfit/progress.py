@@ -163,34 +163,6 @@ def count_steps(progress: Progress, step: str, steps: int) -> Progress:
     return report
 
 
-class RunProgress:
-    """Progress of runs of which more may turn out to be needed; each takes a share of the rest.
-
-    >>> log = []
-    >>> runs = RunProgress(lambda step, done: log.append((step, done)), 2)
-    >>> runs.done("run 1")
-    >>> runs.expect(1)
-    >>> runs.done("run 2")
-    >>> log
-    [('run 1', 0.5), ('run 2', 1.0)]
-    """
-
-    def __init__(self, progress: Progress, expected: int) -> None:
-        self._progress = progress
-        self._left = expected
-        self._share = 0.0
-
-    def expect(self, runs: int) -> None:
-        """Sets how many runs are still to come, as far as is known now."""
-        self._left = runs
-
-    def done(self, step: str) -> None:
-        """Reports that one more run has ended."""
-        self._share += (1 - self._share) / max(self._left, 1)
-        self._left -= 1
-        self._progress(step, self._share)
-
-
 def _share_of(
     done: Mapping[str, float], step: str, steps: int | Mapping[str, float] | None
 ) -> float:

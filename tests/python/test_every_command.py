@@ -221,6 +221,8 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
         ("bounds run.heap --search x", "'--search': must be a whole number"),
         ("bounds run.heap --alignment 5", "'--alignment': '5' is not one of '4', '8', '16'"),
+        ("settings run.heap lwip", "'SYSTEM': 'run.heap' is a file, and not one of 'lwip'"),
+        ("generate plan.toml --for stm32", "(a chip has freertos or malloc: docs/chips.md)"),
         ("record --seconds nan", "'--seconds': must be at least 0"),
         ("record --seconds x", "'--seconds': must be a number"),
         ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
@@ -249,6 +251,10 @@ def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, ref
         ("workload t2w1 -o x.parquet", "t2_w1"),
         ("workload campus:bursts=3 -o x.parquet", "burst"),
         ("settings freertoss run.heap", "freertos"),
+        ("settings LwIP run.heap", "lwip"),
+        ("generate plan.toml --for FreeRTOS", "freertos"),
+        ("check run.heap --heap HEAP_4:64K", "heap_4"),
+        ("compare run.heap TLSF", "tlsf"),
         ("settings freertos run.heap --assume alignmnt=4", "alignment"),
         ("fit run.heap --prefer tme", "time"),
         ("fit run.heap --effort quik", "quick"),
@@ -276,14 +282,21 @@ def test_no_name_of_an_option_has_two_meanings():
     ("text", "size"),
     [
         *(("65536", 65536), ("64K", 65536), ("64k", 65536), ("64KiB", 65536), ("64 KiB", 65536)),
-        *(("65536B", 65536), ("1M", 1 << 20), ("1MiB", 1 << 20), ("2G", 2 << 30)),
+        *(
+            ("65536B", 65536),
+            ("64KB", 65536),
+            ("64kB", 65536),
+            ("1M", 1 << 20),
+            ("1MiB", 1 << 20),
+            ("2G", 2 << 30),
+        ),
     ],
 )
 def test_a_size_has_many_forms(text, size):
     assert parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "K", "64KB", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
+@pytest.mark.parametrize("text", ["", "K", "64KX", "1.5K", "-1", "1e3", "64 K iB", "9" * 20, "²"])
 def test_what_is_no_size_is_refused_in_one_line(text):
     with pytest.raises(HeapfitError, match="is not a size in bytes, such as 65536, 64K"):
         parse_size(text)
@@ -336,6 +349,7 @@ def kinds_folder(folder):
         "host.elf": elf(62),
         "board.elf": elf(40),
         "garbage": bytes(range(256)) * 8,
+        "page.html": b"<!DOCTYPE html><html><body>Downloads</body></html>",
     }.items():
         (folder / name).write_bytes(content)
     pq.write_table(pa.table({"a": [1]}), folder / "other.parquet")
@@ -413,6 +427,7 @@ BAD = {  # for all that read a recording
     "garbage": "its format is unknown (known: ",
     "other.parquet": "Parquet, but not a heapfit trace (`heapfit import` makes one)",
     "cut.parquet": "cannot be read as a stored trace: ",
+    "page.html": "is a page of the web: no heap can be replayed from it (give the file",
     "device.c": "is C source (compile it; heapfit record -- ",
     "free.log": "is a log of free bytes, without requests (heapfit forecast free.log ",
 }
@@ -429,6 +444,7 @@ FREE_LOGS = ("heap: {} bytes free", "free heap {}, largest 4000", "heap_free_byt
             for path in [(one, name.split(".")[-1])]
         ),
         ("check run.heap --plan garbage", "garbage: not TOML: it is not UTF-8 text"),
+        ("forecast https://x.org/a.log", "https:/x.org/a.log: is an address of the web (download"),
         ("check run.heap --plan nowhere", "nowhere: no such file (check the path)"),
         ("generate recordings", "recordings: is a folder (name a file in it)"),
         ("simulate garbage", "garbage: not TOML: it is not UTF-8 text (is this a scenario?)"),
@@ -860,8 +876,7 @@ def test_threads_end_with_a_command_that_is_interrupted(name, folder, tmp_path, 
 
 
 SECONDS = {  # some seconds each, and what they leave
-    "fit": "fit diverse.heap -o out",
-    "fit with plans": "fit diverse.heap -o out --plans plans",
+    "fit": "fit diverse.heap -o out --plans plans",
     "reproduce": "reproduce 000-1 001-4 --small --report page.html",
     "record": "record -o out.parquet -- sleep 1",
     "size": "size diverse.heap --report page.html",
@@ -1056,7 +1071,7 @@ def test_check_holds_each_heap_or_says_why_not(said, name, size, recording):
     ("words", "recording"),
     [
         (("fit", "--now", "heap_4"), "4-GiB"),
-        (("compare", "--allocators", "tlsf"), "above"),
+        (("compare", "tlsf"), "above"),
         (("check", "--heap", "heap_4:4K"), "4-GiB"),
     ],
 )

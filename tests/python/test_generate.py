@@ -39,7 +39,7 @@ from heapfit.importers import import_file
 from heapfit.outputs.ours import allow_replacing
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.plan.targets import Language
+from heapfit.plan.targets import Platform
 from program import leave_unmeasured
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
@@ -378,7 +378,9 @@ def test_a_region_that_is_handed_over_takes_no_ram(tmp_path: Path) -> None:
     page = (tmp_path / "code/README.md").read_text()
     assert "| RAM | 28 bytes of variables, and a region that the program passes: 65,536" in page
     with pytest.raises(HeapfitError, match=r"the first request makes the heap, .*--region-given"):
-        generate(plan_file(PLANS["tlsf"]), tmp_path / "cxx", language="c++", options=GIVEN)
+        generate(
+            plan_file(PLANS["tlsf"]), tmp_path / "cxx", options=replace(GIVEN, platforms=("c++",))
+        )
 
 
 def test_another_region_is_the_codes_and_the_plans(tmp_path: Path) -> None:
@@ -521,10 +523,10 @@ def test_hostile_names_change_no_token() -> None:
         assert len(code.splitlines()) == len(codes[0].splitlines()), ascii(name)
 
 
-@pytest.mark.parametrize("language", [Language.CXX, Language.RUST])
-def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Language) -> None:
+@pytest.mark.parametrize("language", [Platform.CXX, Platform.RUST])
+def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Platform) -> None:
     def texts(name: str) -> dict[str, str]:
-        return added_texts(design_named(name), templates_of(design_named(name), language))
+        return added_texts(design_named(name), templates_of(design_named(name), [language]))
 
     plain = texts("plain")
     for name in hostile_names():
@@ -534,7 +536,7 @@ def test_hostile_names_change_nothing_in_another_language_but_a_string(language:
             assert made[file] == text.replace("plan plain", f"plan {shown}").replace(
                 '"plain"', f'"{shown}"'
             ), (file, ascii(name))
-        if language is Language.RUST:
+        if language is Platform.RUST:
             assert tomllib.loads(made["Cargo.toml"])["package"]["name"] == "app_heap"
 
 

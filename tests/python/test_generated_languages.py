@@ -38,7 +38,7 @@ from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.generate import generate
+from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import is_for_any_program
@@ -54,6 +54,8 @@ EVENT = np.dtype(
     [("size", "u8"), ("object", "u4"), ("alignment", "u4"), ("op", "u4"), ("tag", "u4")]
 )
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
+
+FOR_CXX, FOR_RUST = GenerateOptions(("c++",)), GenerateOptions(("rust",))
 
 
 @dataclass(frozen=True)
@@ -315,7 +317,7 @@ def test_cxx_places_every_block_as_the_engine_does(
 ) -> None:
     plan = plan_for(allocator, drawn)
     region = region_for(plan, drawn, room)
-    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code", language="c++")
+    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code", options=FOR_CXX)
     expected = replayed(plan, region, drawn)
     assert expected[1] > 0 or room > 1
     source = copied("generated_replay.cpp", tmp_path)
@@ -336,7 +338,7 @@ def cxx_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("generated") / "code"
     with pytest.MonkeyPatch.context() as patch:
         leave_unmeasured(patch.setattr)
-        generate(plan_file(PLANS["tlsf"], 4096), made, language="c++")
+        generate(plan_file(PLANS["tlsf"], 4096), made, options=FOR_CXX)
     return made
 
 
@@ -364,7 +366,7 @@ def test_a_full_heap_calls_the_handler_then_throws_or_aborts(
 
 
 def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(tmp_path: Path) -> None:
-    generate(plan_file(Plan("sized")), tmp_path / "code", language="c++")
+    generate(plan_file(Plan("sized")), tmp_path / "code", options=FOR_CXX)
     source = copied("generated_arrays.cpp", tmp_path)
     made = cxx_program(tmp_path / "code", source, "-fsized-deallocation")
     assert subprocess.run([made], check=False).returncode == 0
@@ -372,7 +374,7 @@ def test_arrays_of_a_heap_that_is_told_sizes_keep_their_own(tmp_path: Path) -> N
 
 
 def test_cxx_files_of_another_plan_refuse_to_compile(cxx_folder: Path, tmp_path: Path) -> None:
-    generate(plan_file(PLANS["tlsf"], 8192), tmp_path / "code", language="c++")
+    generate(plan_file(PLANS["tlsf"], 8192), tmp_path / "code", options=FOR_CXX)
     (tmp_path / "code/app_heap.hpp").write_bytes((cxx_folder / "app_heap.hpp").read_bytes())
     command = ["g++", "-std=c++17", "-fsyntax-only", "-faligned-new=8", "app_new.cpp"]
     done = subprocess.run(
@@ -385,14 +387,14 @@ def test_cxx_files_of_another_plan_refuse_to_compile(cxx_folder: Path, tmp_path:
 def test_cxx_refuses_a_prefix_whose_names_it_reserves(tmp_path: Path) -> None:
     for prefix in ("a__b", "app_"):
         with pytest.raises(HeapfitError, match=r"must not hold two _ side by side"):
-            generate(plan_file(PLANS["tlsf"]), tmp_path / "code", prefix, "c++")
+            generate(plan_file(PLANS["tlsf"]), tmp_path / "code", prefix, FOR_CXX)
         generate(plan_file(PLANS["tlsf"]), tmp_path / prefix, prefix)
     assert not (tmp_path / "code").exists()
 
 
 def test_a_language_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeapfitError, match=r"language 'ada': must be one of c, c\+\+, rust"):
-        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", language="ada")
+    with pytest.raises(HeapfitError, match=r"platform 'ada': must be one of .*c\+\+, rust"):
+        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GenerateOptions(("ada",)))
 
 
 # ---- C++ on a board
@@ -425,7 +427,7 @@ def test_cxx_on_a_cortex_m4_places_every_block_as_the_engine_does(tmp_path: Path
     few = recording(random_rows(1, 5_000))
     plan = plan_for("tailored", few)
     region = region_for(plan, few, 2.0)
-    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code", language="c++")
+    generate(plan_file(plan, region, base_alignment=64), tmp_path / "code", options=FOR_CXX)
     image = link_image(
         Workbench(tmp_path), M4, Build("Os"), tmp_path, board_objects(tmp_path / "code")
     )
@@ -496,7 +498,7 @@ def test_rust_places_every_block_as_the_engine_does(
     plan = plan_for(allocator, for_rust)
     region = region_for(plan, for_rust, room)
     assert region < BASE
-    generate(plan_file(plan, region, base_alignment=BASE), tmp_path / "code", language="rust")
+    generate(plan_file(plan, region, base_alignment=BASE), tmp_path / "code", options=FOR_RUST)
     expected = replayed(plan, region, for_rust, BASE)
     assert expected[1] > 0 or room > 1
     program = built(tmp_path, (HERE / "generated_replay.rs").read_text(), target, features)
@@ -506,7 +508,7 @@ def test_rust_places_every_block_as_the_engine_does(
 @pytest.fixture
 def crate(tmp_path: Path) -> Path:
     """A generated crate, to be changed, in `code` of a folder."""
-    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", language="rust")
+    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=FOR_RUST)
     return tmp_path
 
 
@@ -521,11 +523,11 @@ def test_what_cargo_builds_is_replaced_and_what_people_write_is_not(crate: Path)
     for name in ("Cargo.lock", "target/debug/anything"):
         (crate / "code" / name).parent.mkdir(parents=True, exist_ok=True)
         (crate / "code" / name).write_text("built")
-    generate(plan, crate / "code", language="rust")
+    generate(plan, crate / "code", options=FOR_RUST)
     assert not (crate / "code/target").exists()
     (crate / "code/notes.rs").write_text("mine")
     with pytest.raises(HeapfitError, match=r"notes\.rs: was not written by heapfit generate"):
-        generate(plan, crate / "code", language="rust")
+        generate(plan, crate / "code", options=FOR_RUST)
 
 
 def test_a_folder_of_c_is_never_what_cargo_builds(tmp_path: Path) -> None:
@@ -540,7 +542,7 @@ def test_a_folder_of_c_is_never_what_cargo_builds(tmp_path: Path) -> None:
 def test_a_crate_with_files_of_another_plan_refuses_to_compile(
     crate: Path, target: Path, file: str
 ) -> None:
-    generate(plan_file(PLANS["tlsf"], 8192), crate / "other", language="rust")
+    generate(plan_file(PLANS["tlsf"], 8192), crate / "other", options=FOR_RUST)
     (crate / "code" / file).write_bytes((crate / "other" / file).read_bytes())
     with pytest.raises(subprocess.CalledProcessError) as refused:
         built(crate, "fn main() {}", target)

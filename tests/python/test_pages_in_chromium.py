@@ -259,7 +259,6 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],
         ["compare", trace, "tlsf", "t2_w1:events=500", "--report", "compare.html"],
-        ["fit", trace, "-o", "fit", "--plans", "plans", "--allocators", "tlsf"],
         ["check", trace, "--plan", plan, "--report", "check.html"],
         ["check", trace, "--base", trace, "--report", "beside.html"],
         ["size", trace, "--report", "size.html"],

@@ -15,16 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from page_reader import Page
-from small_traces import bimodal, design_whole, diverse, table2
+from small_traces import bimodal, diverse, table2
 
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.checks.shown import read_shown
-from heapfit.comparison.case import ReportCase, case_of_matrix, case_of_several, make_case
-from heapfit.comparison.comparison import compare
+from heapfit.comparison.case import ReportCase, case_of_matrix
 from heapfit.comparison.heap_map import (
     REGIONS,
-    FailedRequest,
     HeapMap,
     map_of,
     map_recordings,
@@ -35,13 +33,8 @@ from heapfit.comparison.heap_map import (
 )
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
-from heapfit.comparison.trial import least_size
-from heapfit.comparison.verdict import select_row
-from heapfit.design.budgets.choice import STANDARD_BUDGETS
-from heapfit.design.plan_files import designs_of
-from heapfit.design.plan_options import PlanOptions
+from heapfit.comparison.trial import Refusal, least_size
 from heapfit.design.portfolio import comparison_portfolio
-from heapfit.design.space import portfolio_of
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
@@ -49,15 +42,13 @@ from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
-from heapfit.plan.plan_file import PlanFile, file_name, load_plan
+from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
 from heapfit.results.html import write
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
-from heapfit.results.plans import plans_page
-from heapfit.results.plans_of_several import several_plans_page
 from heapfit.results.sections.peak import find_holders
 from heapfit.results.sections.size_charts import (
     MOST_BARS,
@@ -423,37 +414,6 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
     assert f"The peak: {highest.comparison.u_max:,} B live" in told(page)
 
 
-def test_a_designs_page_says_what_the_plan_to_take_needs(traces, folder):
-    options = PlanOptions(budgets=STANDARD_BUDGETS)
-    loaded = load_trace(traces[0])
-    comparison = compare(loaded, portfolio_of(loaded, options))
-    paths = tuple(folder / f"{file_name(row.name)}.toml" for row in comparison.rows)
-    designs = designs_of(comparison, paths, loaded)
-    case = make_case(loaded, comparison, select_row(comparison), ())
-    write(folder / "b.html", plans_page(designs, case, measure_case(case), ""))
-    page = read(folder / "b.html")
-    files = [row[3] for row in rows_of(page, "plans") if row[-1].endswith(".toml")]
-    assert files == [path.name for path in designs.paths]
-    winner = next(row for row in designs.comparison.rows if not row.is_cut_to_trace)
-    assert f"{winner.name} needs {winner.r_safe:,} B for this recording" in told(page)
-
-
-def test_a_design_for_several_shows_what_seen_and_unseen_runs_need(traces, folder):
-    options = PlanOptions(budgets=STANDARD_BUDGETS)
-    designs = design_whole(traces, options)
-    names = ["first", "second", "third"]
-    case = case_of_several(designs, traces, alignment=8, precision=options.precision, programs=())
-    write(folder / "c.html", several_plans_page(designs, names, case, measure_case(case), ""))
-    page = read(folder / "c.html")
-    chosen = select_row(designs)
-    table = {row[0]: row[2:] for row in rows_of(page, "plans") if row[0] in names}
-    needs = [[f"{need:,} B" for need in one] for one in (chosen.needs, chosen.unseen)]
-    assert [table[name][0] for name in names] == needs[0]
-    if chosen.trained_on_this_trace:
-        assert [table[name][1] for name in names] == needs[1]
-    assert f"{chosen.name} needs {chosen.r_safe:,} B for all 3 runs" in told(page)
-
-
 @pytest.fixture(scope="module")
 def plan(traces, folder) -> PlanFile:
     fit_heap(traces[0]).write_plans(folder / "one")
@@ -613,7 +573,7 @@ def test_both_heaps_are_replayed_in_the_same_regions_and_say_what_is_refused(map
         if one.refused:
             assert one.refused.event == trial.run(one.region).events
             assert one.refused.size == shown.events.sizes()[one.refused.event]
-            assert one.refused.largest_free <= one.refused.free
+            assert one.refused.largest_hole <= one.refused.free
 
 
 def test_what_is_packed_is_read_back(mapped):
@@ -665,7 +625,7 @@ def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapp
     events = heap_map.events
     gaps = np.full(events, 5, np.uint64)
     gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
-    refused = replace(heap_map.heaps[0].own, refused=FailedRequest(100, 8, 0, 0, 0))
+    refused = replace(heap_map.heaps[0].own, refused=Refusal(100, 8, 0, 0, 0))
     whole = replace(heap_map, heaps=heap_map.heaps[:1], gaps=gaps)
     until = replace(whole, heaps=(replace(heap_map.heaps[0], own=refused),))
     assert (pack_map(whole)["isEven"], pack_map(until)["isEven"]) == (True, False)

@@ -101,7 +101,7 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, sweep
 
 def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
     compare = ("compare", bimodal(tmp_path / "b.heap"), "t2_w1:events=500",
-               "--allocators", "tlsf,class_pools", "--json")  # fmt: skip
+               "tlsf", "class_pools", "--json")  # fmt: skip
     runs = (table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2))
     fit = ("fit", *runs, "--plans", "plans", "--json", "--force")
     for words in (compare, fit, ("simulate", small(tmp_path))):
@@ -121,7 +121,7 @@ def closed_port():
 @pytest.mark.parametrize("words", ["foo://x:1", "tcp://127.0.0.1:PORT"])
 def test_a_bad_address_is_one_line_and_exit_code_1(words, tmp_path):
     bad = words.replace("PORT", str(closed_port()))
-    done = heapfit("compare", "t2_w1:events=500", "--allocators", "tlsf",
+    done = heapfit("compare", "t2_w1:events=500", "tlsf",
                    "--workers", bad, folder=tmp_path)  # fmt: skip
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
     assert done.stderr.startswith(f"heapfit: {bad}: no Dask scheduler answers")

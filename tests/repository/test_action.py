@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """action.yml's commands run as GitHub runs them, in bash and with the inputs' values; so do
-those that docs/ci.md has for GitLab."""
+those that docs/check.md has for GitLab."""
 
 import json
 import os
@@ -180,7 +180,7 @@ def test_names_with_spaces_and_commands_in_them_stay_names(job: Job) -> None:
 
 
 def test_the_page_gives_the_action_inputs_that_it_has(root: Path, action: dict) -> None:
-    page = (root / "docs/ci.md").read_text()
+    page = (root / "docs/check.md").read_text().partition("## In continuous integration")[2]
     jobs, comment, _ = map(yaml.safe_load, PAGE.findall(page))
     used = [step for step in [*jobs["jobs"]["heap"]["steps"], *comment] if "with" in step]
     assert len(used) == 2
@@ -194,7 +194,7 @@ def test_the_page_gives_the_action_inputs_that_it_has(root: Path, action: dict) 
 
 @pytest.mark.parametrize(("recording", "status"), [("clean", 0), ("leak", 3)])
 def test_the_job_for_gitlab_checks(root: Path, tmp_path: Path, recording: str, status: int) -> None:
-    *_, gitlab = map(yaml.safe_load, PAGE.findall((root / "docs/ci.md").read_text()))
+    *_, gitlab = map(yaml.safe_load, PAGE.findall((root / "docs/check.md").read_text()))
     (line,) = [one for one in gitlab["heap"]["script"] if one.startswith("heapfit check ")]
     for name, source in {
         "new/run.heap": f"traces/{recording}.parquet",

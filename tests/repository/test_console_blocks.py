@@ -39,8 +39,8 @@ BARE = re.compile(r"^ {4}(?:\$ |heapfit |python -m )", re.MULTILINE)
 DRAWINGS = {"DESIGN.md"}  # where commands are parts of pictures
 # Too long for a test, or in need of a cluster: these are parsed, and not run.
 PARSED_ONLY = {
-    "heapfit compare t2_w1 t2_w2 queue_fill --allocators all": "minutes",
-    "heapfit compare t2_w1 queue_fill --allocators all": "minutes",
+    "heapfit compare t2_w1 t2_w2 queue_fill all": "minutes",
+    "heapfit compare t2_w1 queue_fill all": "minutes",
     "heapfit simulate scenario.toml --workers tcp://host:8786": "a cluster",
     "heapfit reproduce --all --workers 1": "minutes",
     "heapfit reproduce --all --report papers.html": "minutes",

@@ -11,7 +11,7 @@ from harness.packed_trace import pack
 from harness.replay import count_shipped
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.costs.heap_costs import estimate_costs, find_code
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -34,7 +34,10 @@ def test_what_ships_takes_as_many_instructions_as_modelled(
     )
     calls = count_shipped(image, pack(loaded.trace), workbench.plugin)
     counted = calls.of("alloc", "free")["instructions"]
-    costs = estimate_costs(Heap(plan.allocator, plan), loaded, region)
-    assert costs.mean_off is not None and costs.longest_off is not None
-    assert costs.mean == pytest.approx(counted.mean(), rel=costs.mean_off.worst + ROOM)
-    assert costs.longest == pytest.approx(counted.max(), rel=costs.longest_off.worst + ROOM)
+    heap = Heap(plan.allocator, plan)
+    costs, code = estimate_costs(heap, loaded, region), find_code(heap)
+    assert code is not None
+    mean_off, longest_off = code.model.mean_off, code.model.longest_off
+    assert mean_off is not None and longest_off is not None
+    assert costs.mean == pytest.approx(counted.mean(), rel=mean_off.worst + ROOM)
+    assert costs.longest == pytest.approx(counted.max(), rel=longest_off.worst + ROOM)

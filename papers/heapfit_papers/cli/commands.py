@@ -7,6 +7,7 @@ from typing import Annotated
 
 from heapfit import _engine
 from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
 
@@ -16,7 +17,7 @@ _MOST = 2**64 - 1  # what the engine's numbers hold
 
 
 @dataclass(frozen=True, slots=True)
-class ReproduceCommand:
+class ReproduceCommand(Command):
     """Measure every row of the papers again and show which published figures come out.
 
     Examples:
@@ -39,11 +40,10 @@ class ReproduceCommand:
         bool, Option("--small", "Take fewer seeds and shorter runs, as the tests do.")
     ] = False
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SlotbufCommand:
+class SlotbufCommand(Command):
     """Run the slot-buffer benchmark of Cebeci 2019 and show the free list it leaves.
 
     Examples:
@@ -81,4 +81,3 @@ class SlotbufCommand:
     region: int = REPORT_REGION
     seed: Annotated[int, shared("seed")] = 1
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")
-    as_json: bool = False

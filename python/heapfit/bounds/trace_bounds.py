@@ -7,11 +7,10 @@ U_max  <=  proven floor  <=  best placement  <=  offline packing found   (this t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
@@ -29,31 +28,12 @@ _MOST_GREEDY = 1000  # lifetimes
 _PAIRS_PER_PLACEMENT = 100  # by branch and bound, of at most 1,000 lifetimes
 
 
-@dataclass(frozen=True, slots=True)
-class OfflinePacking:
-    """A placement with all lifetimes known, without headers; checked."""
-
-    height: int  # bytes
-    floor: int  # bytes; proven: no placement is lower
-    zoned: int  # placements tried with zones for common sizes; 0: none, as they come suffices
-    orders: int  # in which all lifetimes were placed, looking ahead; 0: too many overlap
-    pairs: int  # of overlapping lifetimes, or of a lifetime and a hole, looked at
-    placements: int  # of one lifetime, tried by branch and bound
-    is_stopped: bool  # by an interrupt
-    offsets: NDArray[np.uint64] = field(repr=False, compare=False)  # of each lifetime
-
-    @property
-    def is_least(self) -> bool:
-        """True if it is proven that no placement is lower."""
-        return self.height == self.floor
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Bounds(Tabular):
     """Bounds of a trace's heap, from the least to the most that it can need."""
 
     u_max: int
-    packing: OfflinePacking
+    packing: _engine.Packing  # with all lifetimes known, without headers; checked
     greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for such sizes in any number and order
@@ -141,18 +121,10 @@ def _static(profile: Profile) -> int:
 
 def _pack_lifetimes(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
-) -> OfflinePacking:
+) -> _engine.Packing:
     step = "offline packing"
     effort = _engine.PackingEffort(seed, pairs, pairs // _PAIRS_PER_PLACEMENT)
     found = _engine.pack(lifetimes, effort, lambda done: progress(step, done))
+    assert found.height == _engine.check_placement(lifetimes, found.offsets)
     progress(step, 1.0)
-    return OfflinePacking(
-        _engine.check_placement(lifetimes, found.offsets),
-        found.floor,
-        found.zoned,
-        found.orders,
-        found.pairs,
-        found.placements,
-        found.is_stopped,
-        found.offsets,
-    )
+    return found

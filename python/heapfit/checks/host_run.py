@@ -22,9 +22,9 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.checks.run import Refusal
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
+from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder

@@ -13,24 +13,13 @@ from functools import partial
 import pyarrow as pa
 
 from heapfit.checks.system_run import place_requests
-from heapfit.comparison.trial import plain_replay
+from heapfit.comparison.trial import Refusal, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """The first request that ran out of memory, and the heap at that time. Sizes in bytes."""
-
-    event: int  # its number, from 0
-    size: int
-    live: int  # as requested
-    free: int  # in free blocks, wherever they lie
-    largest_hole: int  # the largest of these
 
 
 @dataclass(frozen=True, slots=True)

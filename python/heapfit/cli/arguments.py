@@ -241,7 +241,9 @@ SHARED: Mapping[str, Option] = {
 def list_options(declared: type) -> list[Option]:
     """The options and arguments that the fields of a command's record declare, in their order."""
     options = []
-    for field in fields(declared):
+    for field in sorted(
+        fields(declared), key=lambda one: one.kw_only is True
+    ):  # those of all come last
         is_own = get_origin(field.type) is Annotated
         annotation, option = get_args(field.type) if is_own else (field.type, SHARED[field.name])
         inside = [one for one in get_args(annotation) if one is not NoneType] or [annotation]

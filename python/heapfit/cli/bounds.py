@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 
 from heapfit import _engine
 from heapfit.bounds.adversary import Attack, attack_plan
@@ -117,8 +117,10 @@ def _describe_attack(attack: Attack) -> str:
 
 
 def _parts(bounds: Bounds, alignment: int) -> list[Part]:
-    packing = {**asdict(bounds.packing), "is_least": bounds.packing.is_least}
-    del packing["offsets"]
+    figures = ("height", "floor", "zoned", "orders", "pairs", "placements", "is_stopped")
+    packing = {name: getattr(bounds.packing, name) for name in figures}
+    whole = {one.name: getattr(bounds, one.name) for one in fields(bounds)}
+    packing["is_least"] = bounds.packing.height == bounds.packing.floor
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
@@ -127,7 +129,7 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
         Column("why", "what"),
     ]
     return [
-        Fields({**asdict(bounds), "packing": packing, "alignment": alignment}),
+        Fields({**whole, "packing": packing, "alignment": alignment}),
         Table(columns, _rows(bounds)),
         Line(_describe_packing(bounds)),
         Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}."),
@@ -179,7 +181,7 @@ def _quality(bounds: Bounds) -> str:
     packing = bounds.packing
     if packing.height == bounds.u_max:
         return "the least, proven by its height"
-    if packing.is_least:
+    if packing.height == packing.floor:
         return "the least, proven by a search that ended"
     gap = packing.height / max(packing.floor, 1) - 1
     return f"at most {format_share(gap)} above the least (effort exhausted)"

@@ -53,6 +53,7 @@ from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_work
 _FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "compare": 95, "replay": 2}
+_ALL = "all"  # of the allocators, as a word
 _OFFERED = [info.name for info in list_offered_allocators()]
 
 
@@ -60,7 +61,7 @@ def run(command: CompareCommand) -> None:
     words = command.words or []
     specs = [parse_workload(word, command.seed) for word in words if is_workload(word)]
     words = [word for word in words if not is_workload(word)]
-    sources, named = _split_words(words, command.allocators or [])
+    sources, named = _split_words(words)
     if not (sources or specs):
         raise UsageError("give a trace or a workload")
     if command.report is not None and command.plugins:
@@ -166,10 +167,10 @@ def _parts(
     ]
 
 
-def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], list[str]]:
+def _split_words(words: list[str]) -> tuple[list[Path], list[str]]:
     """The recordings and the allocators; an allocator's name among the words is no file's."""
-    named = [find_heap_name(word) for word in words if is_heap(word)]
-    others = [word for word in words if not is_heap(word)]
+    names = [word for word in words if word == _ALL or is_heap(word)]
+    others = [word for word in words if word not in names]
     for word in others:
         if not is_path(word):
             hint = did_you_mean(word.partition(":")[0], list_heap_names())
@@ -178,4 +179,4 @@ def _split_words(words: list[str], allocators: list[str]) -> tuple[list[Path], l
     for path in sources:
         if not path.exists():
             raise HeapfitError(f"{path}: {describe_missing_file(path)}")
-    return sources, [*named, *expand_names(allocators, _OFFERED)]
+    return sources, [*map(find_heap_name, expand_names(names, _OFFERED))]

@@ -56,7 +56,7 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
         command.records,
         (lambda staging: proofs.append(require_proof(staging))) if command.prove else None,
     )
-    paths = generate(plan_file, folder, command.prefix, command.language, options)
+    paths = generate(plan_file, folder, command.prefix, options)
     pointers = pointer_size_warning(plan_file.trained_on.kind, plan_file.pointer_bits)
     warnings = [text for text in (pointers, region_warning(plan_file, command.region)) if text]
     print_result(_parts(plan, paths, warnings, proofs), command.as_json)

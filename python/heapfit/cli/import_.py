@@ -29,17 +29,19 @@ def run(command: ImportCommand) -> None:
     if command.programs or command.at is not None:
         _import_image(command)
         return
-    if command.line is None and (command.free or command.resize):
-        raise HeapfitError("--free and --resize: need --line, what an allocation looks like")
-    texts = ["\n".join(one or ()) for one in (command.line, command.free, command.resize)]
-    own = OwnLines(texts[0], texts[1], texts[2]) if command.line else None
+    lines = command.line or []
+    resizes = [one for one in lines if "{old}" in one]
+    served = [one for one in lines if one not in resizes]
+    if not served and (command.free or resizes):
+        raise HeapfitError("--free: needs --line, what an allocation looks like")
+    texts = ["\n".join(one) for one in (served, command.free or (), resizes)]
+    own = OwnLines(texts[0], texts[1], texts[2]) if served else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,
         pointer_bits=command.pointer_bits,
         own_lines=own,
         whole_frames=command.whole_frames,
-        whole_only=command.whole_only,
     )
     if len(command.files) == 1:
         targets = [command.output or Path(f"{source_name(command.files[0])}.parquet")]

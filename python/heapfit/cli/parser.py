@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from getopt import GetoptError, gnu_getopt
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
 from heapfit.cli.removed import REMOVED
-from heapfit.errors import HeapfitError, RemovedError
+from heapfit.errors import HeapfitError, RemovedError, find_similar
 from heapfit.trace.kinds import Kind
 
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
@@ -50,6 +49,7 @@ class Option:
     kinds: Sequence[Kind] = ()  # of files, if it takes no others
     min: float | None = None
     max: float | None = None
+    hint: str = ""  # behind the choices, where a word is none of them
     is_output: bool = False  # names what the command writes
     field: str = ""
     kind: type[Any] = bool
@@ -116,7 +116,9 @@ class Option:
     def _reason(self, text: str, error: Exception | None = None) -> str:
         if self.choices:
             known = ", ".join(f"'{one}'" for one in self.choices)
-            return add_similar(f"'{text}' is not one of {known}", text, self.choices)
+            what = "is a file, and not" if Path(text).is_file() else "is not"
+            why = add_similar(f"'{text}' {what} one of {known}", text, self.choices)
+            return why if "did you mean" in why else f"{why}{self.hint}"
         return str(error) if self.parser else _REASONS[self.kind]
 
     def missing(self) -> str:
@@ -186,5 +188,5 @@ def add_similar(message: str, word: str, known: Iterable[str]) -> str:
     >>> add_similar("no such preference", "memry", ["memory", "time"])
     "no such preference (did you mean 'memory'?)"
     """
-    similar = get_close_matches(word, list(known), 1, _SIMILAR)
-    return f"{message} (did you mean '{similar[0]}'?)" if similar else message
+    similar = find_similar(word, known, _SIMILAR)
+    return f"{message} (did you mean '{similar}'?)" if similar else message

@@ -7,19 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from heapfit.comparison.candidate import Candidate, Portfolio
-from heapfit.comparison.comparison import Comparison, measure_portfolio, with_series
+from heapfit.comparison.candidate import Candidate
+from heapfit.comparison.comparison import Comparison, with_series
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.matrix import Matrix, Source
-from heapfit.comparison.measuring import Ground, Precision, find_events, measure_candidate
+from heapfit.comparison.measuring import Ground, find_events, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload
-
-_MOST_OTHERS = 5  # plans for several recordings measured once more on one, after the chosen one
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +74,3 @@ def case_of_matrix(
     comparison = column.comparison
     shown = load_trace(source, comparison.rows[0].alignment)
     return make_case(shown, comparison, select_row(comparison), programs)
-
-
-def case_of_several(
-    designs: Comparison,
-    traces: Sequence[Trace],
-    *,
-    alignment: int,
-    precision: Precision,
-    programs: Sequence[Path],
-) -> ReportCase:
-    """The recording that needs most of plans for several, the chosen and the next best on it."""
-    chosen = select_row(designs)
-    most = max(range(len(traces)), key=lambda i: chosen.needs[i] or 0)
-    shown = load_trace(traces[most], alignment)
-    others = [row for row in designs.rows if row is not chosen and not row.is_cut_to_trace]
-    candidates = [
-        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
-        for row in (chosen, *others[:_MOST_OTHERS])
-    ]
-    comparison = measure_portfolio(shown, Portfolio(tuple(candidates), ()), precision=precision)
-    return make_case(shown, comparison, comparison.row(chosen.name), programs)

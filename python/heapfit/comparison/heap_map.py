@@ -22,6 +22,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.row import Row
+from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
@@ -43,23 +44,12 @@ Offsets = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
-class FailedRequest:
-    """The request that a heap could not serve, and the free bytes then. Sizes in bytes."""
-
-    event: int
-    size: int  # asked for
-    live: int  # of all requests then
-    free: int  # all together
-    largest_free: int  # in one piece
-
-
-@dataclass(frozen=True, slots=True)
 class RegionReplay:
     """A replay of a heap in one region."""
 
     region: int  # bytes, as its user sets them
     offsets: Offsets  # of the trace's lifetimes in their order, up to the refusal
-    refused: FailedRequest | None  # None: nothing was
+    refused: Refusal | None  # None: nothing was
 
     @property
     def runs(self) -> bool:
@@ -348,7 +338,7 @@ def _count_events_until(subject: ReplaySubject, event: int) -> int:
 def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
     region = memory - subject.shift
     if region < subject.plan.smallest_region:  # the plan takes no such region
-        return RegionReplay(memory, np.zeros(0, np.uint64), FailedRequest(0, 0, 0, memory, 0))
+        return RegionReplay(memory, np.zeros(0, np.uint64), Refusal(0, 0, 0, memory, 0))
     replay = _engine.Replay(subject.plan, region, base_alignment=subject.base, keep_offsets=True)
     runs = replay.feed(subject.events)
     offsets = replay.offsets
@@ -359,12 +349,10 @@ def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
     return RegionReplay(memory, offsets + np.uint64(subject.shift % 2**64), refused)
 
 
-def _find_failed_request(
-    subject: ReplaySubject, replay: _engine.Replay, placed: int
-) -> FailedRequest:
+def _find_failed_request(subject: ReplaySubject, replay: _engine.Replay, placed: int) -> Refusal:
     """The request that stopped a replay, with the number of its event in the trace."""
     result, blocks = replay.result(), replay.blocks()
     assert result.failed_event is not None
     assert result.failed_size is not None
     event = result.failed_event if subject.asked is None else int(subject.asked.asked_at[placed])
-    return FailedRequest(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)
+    return Refusal(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)

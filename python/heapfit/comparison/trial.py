@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
@@ -14,6 +15,17 @@ from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, prefix_errors
 
 _LARGEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The first request that ran out of memory, and the heap at that time. Sizes in bytes."""
+
+    event: int  # its number, from 0
+    size: int
+    live: int  # as requested
+    free: int  # in free blocks, wherever they lie
+    largest_hole: int  # the largest of these
 
 
 def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:

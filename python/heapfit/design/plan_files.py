@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit import _engine
@@ -20,26 +19,13 @@ from heapfit.trace.loaded import LoadedTrace
 _LONGEST_NAME = 200  # characters, as a plan file takes them
 
 
-@dataclass(frozen=True, slots=True)
-class Designs:
-    """The plan files made for a trace, and the comparison of their plans."""
-
-    comparison: Comparison
-    paths: tuple[Path, ...]  # of the comparison's rows, in their order
-    classes: BestClasses  # of pools alone
-    rule: PoolClasses | None  # those of the 10 % rule
-
-
-def designs_of(comparison: Comparison, paths: tuple[Path, ...], loaded: LoadedTrace) -> Designs:
-    """The plan files of a comparison, with the size classes of its trace."""
+def find_classes(
+    comparison: Comparison, loaded: LoadedTrace
+) -> tuple[BestClasses, PoolClasses | None]:
+    """The best size classes of pools for a trace, and those of the 10 % rule, if it has a row."""
     plans = {row.name: row.plan for row in comparison.rows}
     rule = plans.get(special_pools.ALLOCATOR)
-    return Designs(
-        comparison,
-        paths,
-        best_classes(loaded),
-        None if rule is None else classes_of(rule, loaded.profile),
-    )
+    return best_classes(loaded), None if rule is None else classes_of(rule, loaded.profile)
 
 
 def save_candidates(

@@ -15,7 +15,7 @@ from heapfit.fitting.choice import Choice
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording
 from heapfit.plan.quantities import format_share
-from heapfit.progress import Progress, weigh_steps
+from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 
@@ -119,6 +119,5 @@ def _serves(choice: Choice, run: LoadedTrace | Trace, progress: Progress) -> boo
     """True if the answer's region serves a recording."""
     region, heap = choice.answer.size.region, choice.answer.heap
     if not isinstance(run, LoadedTrace):
-        replaying = weigh_steps(progress, {"replay": 1.0})
-        return plain_replay(run, heap.plan, region, replaying).result().refusals == 0
+        return plain_replay(run, heap.plan, region, progress).result().refusals == 0
     return _engine.ForkedTrial(heap.trial(run)).run(heap.region(region)).runs

@@ -45,7 +45,7 @@ from heapfit.generate.texts import (
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, save_plan
-from heapfit.plan.targets import Language, Platform, find_target
+from heapfit.plan.targets import Platform, find_platform
 
 _GUARD_REGION = 2048  # bytes: the places of freed blocks that wait, and more
 
@@ -56,22 +56,19 @@ def generate(
     plan_file: PlanFile,
     folder: Path,
     prefix: str = "app",
-    language: str = "c",
     options: GenerateOptions = DEFAULT_OPTIONS,
 ) -> list[Path]:
     """Writes the folder and returns its files, sorted.
 
-    Every external name begins with `prefix`, or with hfit, but for a platform's own. `language` is
-    c, c++ or rust.
-    HeapfitError, and nothing changed, if the plan has no region, the prefix is not fit for a name
-    of the language, or the folder holds anything that `generate` did not write. The README has
-    code sizes, and the header what its calls cost at worst, if a C compiler for an Arm is there.
+    Every external name begins with `prefix`, or with hfit, but for a platform's own. HeapfitError,
+    and nothing changed, if the plan has no region, the prefix is not fit for a name of the options'
+    language, or the folder holds anything that `generate` did not write. The README has code sizes,
+    and the header what its calls cost at worst, if a C compiler for an Arm is there.
     """
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
-    target_language = find_target(Language, language)
     if plan_file.memories is not None:
-        require_plain(plan_file.name, target_language, options)
+        require_plain(plan_file.name, options)
         return generate_memories(plan_file, plan_file.memories, folder, prefix)
     require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
@@ -79,14 +76,14 @@ def generate(
         plan_file = replace(plan_file, region=options.region, margin=None)
     if Platform.GUARD in options.platforms:
         plan_file = _plan_guarded(plan_file, options)
-    platforms = [find_target(Platform, name) for name in dict.fromkeys(options.platforms)]
+    platforms = [find_platform(name) for name in dict.fromkeys(options.platforms)]
     design = design_from_plan_file(
         plan_file,
         parse_prefix(prefix),
         replace(options, counts=options.counts or any(FORMS[one].counts for one in platforms)),
         is_one_file=any(FORMS[one].is_one_file for one in platforms),
     )
-    templates = templates_of(design, target_language, platforms)
+    templates = templates_of(design, platforms)
     texts = _source_texts(design)
     with stage_code_folder(folder) as staging:
         write_texts(staging, texts)
@@ -95,7 +92,7 @@ def generate(
         # After the heap alone was measured: these may need headers that are not here.
         write_texts(staging, added_texts(design, templates))
         sizes = [*(read_code_size(plan_file.plan) if design.options.counts else ()), *measured]
-        readme = readme_text(design, sizes, target_language, platforms)
+        readme = readme_text(design, sizes, platforms)
         (staging / "README.md").write_text(readme, encoding="utf-8")
         write_parts_list(staging, design.prefix, design.stamp)
         if options.inspect is not None:

@@ -24,7 +24,6 @@ from heapfit.generate.tables import PlanTable, plan_figures, plan_table_of, requ
 from heapfit.generate.texts import fill_template
 from heapfit.plan.memories import CAPABILITIES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.plan_file import PlanFile, save_plan
-from heapfit.plan.targets import Language
 
 _RULE = "memories"  # core's source
 
@@ -42,9 +41,9 @@ def generate_memories(
     return list_files(folder)
 
 
-def require_plain(name: str, language: Language, options: GenerateOptions) -> None:
+def require_plain(name: str, options: GenerateOptions) -> None:
     """HeapfitError for anything but C without options."""
-    if language is not Language.C or options != GenerateOptions(threads=options.threads):
+    if options != GenerateOptions(threads=options.threads):
         raise HeapfitError(
             f"{name}: a plan of several memories becomes plain C alone (omit the other options)"
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.tables import HeapDesign
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,36 +95,27 @@ FORMS = {
     Platform.GDB: PlatformForm("GDB", {"heap_gdb.py": "gdb/heap_gdb.py.j2"}),
     Platform.ONE_FILE: PlatformForm("One file", {}, is_one_file=True),
     Platform.GUARD: PlatformForm("The guard", {}, is_one_file=True, counts=True),
-}
-
-
-# By names that are made of the prefix: the same heap under a language's own names.
-_LANGUAGE_FILES = {
-    Language.C: {},
-    Language.CXX: {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"},
-    Language.RUST: {
-        "Cargo.toml": "Cargo.toml.j2",
-        "build.rs": "build.rs.j2",
-        "lib.rs": "lib.rs.j2",
-    },
+    # The same heap under a language's own names; {} is the prefix.
+    Platform.CXX: PlatformForm("C++", {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"}),
+    Platform.RUST: PlatformForm(
+        "Rust",
+        {"Cargo.toml": "Cargo.toml.j2", "build.rs": "build.rs.j2", "lib.rs": "lib.rs.j2"},
+    ),
 }
 _RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
 
 
-def templates_of(
-    design: HeapDesign, language: Language, platforms: Iterable[Platform] = ()
-) -> dict[str, str]:
-    """The templates of the files that a language and platforms add, by file name.
+def templates_of(design: HeapDesign, platforms: Iterable[Platform]) -> dict[str, str]:
+    """The templates of the files that platforms and languages add, by file name.
 
     HeapfitError if the design's prefix or region does not suit the language, a platform has no
     block's size at free where the plan's heap needs it, or two have different files of one name.
     """
-    if language is not Language.C:
-        _require_fit(design, language)
-    templates = _LANGUAGE_FILES[language].items()
-    found = {name.format(design.prefix): template for name, template in templates}
+    found: dict[str, str] = {}
     for platform in platforms:
         form = FORMS[platform]
+        if platform in (Platform.CXX, Platform.RUST):
+            _require_fit(design, form.title)
         if form.frees_without_size and design.needs_size:
             raise HeapfitError(
                 f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
@@ -133,7 +124,7 @@ def templates_of(
             )
         files = form.files | (form.pool_files if design.is_pools_alone else {})
         for name, template in files.items():
-            if found.setdefault(name, template) != template:
+            if found.setdefault(name.format(design.prefix), template) != template:
                 raise HeapfitError(
                     f"platform {platform.value}: its {name} collides with that of another platform "
                     "(generate two folders)"
@@ -141,15 +132,15 @@ def templates_of(
     return found
 
 
-def _require_fit(design: HeapDesign, language: Language) -> None:
+def _require_fit(design: HeapDesign, language: str) -> None:
     """No keyword is made of a prefix: each name has more behind it."""
     if design.options.is_given:
         raise HeapfitError(
-            f"language {language.value}: the first request makes the heap, so it cannot take "
-            "a region (omit --region-given or --language)"
+            f"{language}: the first request makes the heap, so it cannot take a region (omit "
+            "--region-given or the language)"
         )
     if _RESERVED.search(design.prefix):
         raise HeapfitError(
-            f"prefix {str(design.prefix)!a}: names of {language.value} must not hold two _ side by "
-            "side (for example: app)"
+            f"prefix {str(design.prefix)!a}: names of {language} must not hold two _ side by side "
+            "(for example: app)"
         )

@@ -27,7 +27,7 @@ from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
 from heapfit.generate.platforms import FORMS
 from heapfit.generate.tables import HeapDesign
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _POINTER_SIZE = 4  # bytes of the heap's address, on a 32-bit target
@@ -90,13 +90,11 @@ def header_text(design: HeapDesign, bounds: Mapping[str, object] | None) -> str:
 def readme_text(
     design: HeapDesign,
     sizes: Sequence[CodeSize],
-    language: Language = Language.C,
     platforms: Sequence[Platform] = (),
 ) -> str:
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
         "allocators": allocators_of(design),
-        "language": Text(language),
         "platforms": [Text(platform) for platform in platforms],
         "pages": [
             Text(f"{one.name.lower()}/README.md.j2") for one in platforms if FORMS[one].files

@@ -178,7 +178,7 @@ def _import(
                     names=read_told_names(stream.path) if form is LOG else {},
                 )
 
-            columns = read_columns(incoming, content, options.whole_only, progress)
+            columns = read_columns(incoming, content, progress)
             return write_trace(output, columns, info, incoming.chains, stream.path)
 
 
@@ -193,17 +193,13 @@ def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
     )
 
 
-def read_columns(
-    incoming: Source, stream: ByteStream, whole_only: bool, progress: Progress
-) -> Iterator[Columns]:
+def read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
     """Reads a source's columns with progress; errors get the file's name before their place."""
     progress(_STEP, 0.0)
     try:
         for columns in incoming.columns():
             progress(_STEP, stream.done)
             yield columns
-        if whole_only and stream.damage:
-            raise HeapfitError(stream.damage)
     except HeapfitError as error:
         raise HeapfitError(f"{stream.path}: {stream.damage or error}") from error
     progress(_STEP, 1.0)

@@ -84,6 +84,7 @@ _FOREIGN = tuple(
             "a page of heapfit's own",
             "give the recording that it was made of",
         ),
+        (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
         (
             rb'\A\s*\{\s*"schema(_version)?"',
             "an answer of heapfit's own, by --json",
@@ -140,9 +141,7 @@ def read_by(
     A recorder or heaptrack may be attached late, a log may begin late, and lines or frames may be
     lost: their events of unknown objects are always dropped, and counted.
     """
-    return lambda stream, options: ReaderSource(
-        reader(is_late or options.drop_unknown), stream, options
-    )
+    return lambda stream, options: ReaderSource(reader(is_late or options.drop_unknown), stream)
 
 
 def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
@@ -150,7 +149,7 @@ def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
     if own is None:
         return read_by(_engine.HeapLogTrace, is_late=True)(stream, options)
     reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
-    return ReaderSource(reader, stream, options)
+    return ReaderSource(reader, stream)
 
 
 PACKETS = "packets"

@@ -207,7 +207,7 @@ def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
 def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOptions], Source]:
     """Opens a network as the trace of an arena, in the order of operators."""
     return lambda stream, options: ReaderSource(
-        _engine.LifetimeTrace(options.drop_unknown), _Arena(stream, read), options, _NOTE
+        _engine.LifetimeTrace(options.drop_unknown), _Arena(stream, read), _NOTE
     )
 
 

@@ -287,7 +287,7 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
         word
         for name in ("line", "free", "resize")
         for text in getattr(guess.own, name).splitlines()
-        for word in (f"--{name}", text)
+        for word in ("--free" if name == "free" else "--line", text)
     ]
     return (
         "These lines look like calls:",

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
@@ -58,7 +57,6 @@ class PacketSource:
         self._reader: PacketReader = (
             _engine.PacketTableReader() if is_table else _engine.CaptureReader(options.whole_frames)
         )
-        self._whole_only = options.whole_only
 
     def columns(self) -> Iterator[Columns]:
         """The events in file order, a chunk of the file at a time."""
@@ -67,8 +65,6 @@ class PacketSource:
             time, size = self._reader.feed(chunk)
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
-        if self._whole_only and self._reader.damage:
-            raise HeapfitError(self._reader.damage)
         yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:

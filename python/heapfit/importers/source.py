@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, TraceInfo
 from heapfit.trace.table_file import Columns
@@ -41,7 +40,6 @@ class ImportOptions:
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
     whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
     own_lines: OwnLines | None = None  # of a log in a form of one's own
-    whole_only: bool = False  # refuse a file that is cut or damaged, do not keep what is whole
 
 
 class Source(Protocol):
@@ -111,10 +109,9 @@ class Chunks(Protocol):
 class ReaderSource:
     """Feeds a content's bytes to a reader."""
 
-    def __init__(self, reader: Reader, stream: Chunks, options: ImportOptions, *notes: str) -> None:
+    def __init__(self, reader: Reader, stream: Chunks, *notes: str) -> None:
         self._reader = reader
         self._stream = stream
-        self._whole_only = options.whole_only
         self._notes = notes  # beside those of the reader
 
     def columns(self) -> Iterator[Columns]:
@@ -124,8 +121,6 @@ class ReaderSource:
             if self._reader.pending >= BATCH:  # a batch may exceed it by a chunk's
                 yield self._reader.take()
         self._reader.finish()
-        if self._whole_only and self._reader.damage:
-            raise HeapfitError(self._reader.damage)
         if self._reader.pending:
             yield self._reader.take()
 

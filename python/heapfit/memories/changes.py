@@ -10,6 +10,7 @@ a smaller share is printed. The other memories have twice their size, since they
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,12 +20,11 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedRuns, confirm_changes, try_changes
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import HeapSize
-from heapfit.memories.demand import NEEDS_SHIFT, Demand, ends_of, live_after
-from heapfit.memories.search import Ground, Point, plan_for
+from heapfit.memories.demand import Demand, ends_of, live_after
+from heapfit.memories.search import Ground, InsideRule, Point, plan_for
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.trace.chains import tags_of
-from heapfit.trace.operations import RESIZE, is_allocation
+from heapfit.trace.operations import is_end
 from heapfit.trace.stored import REPLAYED
 from heapfit.workloads.changes import Change, Columns, change_sizes, rank_sizes
 
@@ -53,21 +53,29 @@ def try_changed_programs(
     """
     before = [_columns_of(one) for one in ground.demands]
     bits = ground.memories[0].bits
-    base = max(_peak_of(one, _needs_inside(one, bits)) for one in before)
     shares: dict[str, float] = {}
+
+    def find_peak(demands: Sequence[Demand], each: Sequence[Columns]) -> int:
+        """The most live bytes of what needs the first memory."""
+        pairs = zip(demands, each, strict=True)
+        return max(int(_live(one, at, one.needs_inside(bits)).max(initial=0)) for one, at in pairs)
+
+    base = find_peak(ground.demands, before)
 
     def make_runs(change: Change) -> ChangedRuns | None:
         after = [change.apply(one) for one in before]
         pairs = zip(before, after, strict=True)
         if all(np.array_equal(one[name], two[name]) for one, two in pairs for name in REPLAYED):
             return None
-        peak = max(_peak_of(one, _needs_inside(one, bits)) for one in after)
+        joined = [*map(_change_demand, ground.demands, after)]
+        peak = find_peak(joined, after)
         scaled = -(-size.u_max * peak // base) if base else size.u_max
         trial = _Trial(ground, point, shares, change.name)
-        joined = zip(ground.demands, after, strict=True)
-        return ChangedRuns([_PlacedRun(trial, *one) for one in joined], scaled)
+        return ChangedRuns(
+            [_PlacedRun(trial, *one) for one in zip(joined, after, strict=True)], scaled
+        )
 
-    changes = change_sizes(_heaviest_inside(before, point, bits))
+    changes = change_sizes(_heaviest_inside(ground.demands, before, point.rule, bits))
     if tested is None:
         *_, test = try_changes(changes, make_runs, size, size.u_max)
     else:
@@ -105,13 +113,13 @@ class _PlacedRun:
 
     def runs_in(self, memory: int) -> bool:
         """True if nothing is refused with so large a first memory."""
-        columns, plan = self.columns, self.trial.plan(memory)
-        replay = plan.replay(self.demand.loaded.largest_alignment, keeps_places=True)
-        requests = Requests(*(columns[name] for name in REPLAYED))
-        is_served = bool(replay.feed(requests.engine(), self._requests(plan)))
-        self.events += len(columns["op"]) if is_served else (replay.failed_event or 0)
+        demand, plan = self.demand, self.trial.plan(memory)
+        replay = plan.replay(demand.loaded.largest_alignment, keeps_places=True)
+        requests = Requests(*(self.columns[name] for name in REPLAYED))
+        is_served = bool(replay.feed(requests.engine(), demand.requests(plan)))
+        self.events += len(demand.asks) if is_served else (replay.failed_event or 0)
         if is_served:
-            weights = columns["weight"][_asks(columns)]
+            weights = demand.weights[demand.asks]
             inside = [
                 i for i, one in enumerate(plan.memories) if one.name in self.trial.point.inside
             ]
@@ -120,13 +128,6 @@ class _PlacedRun:
             self.trial.shares[self.trial.name] = least
         return is_served
 
-    def _requests(self, plan: MemoriesPlan) -> NDArray[np.uint16]:
-        needed = self.columns["needs"].astype(np.uint16) << np.uint16(NEEDS_SHIFT)
-        if not plan.rule.sites:
-            return needed
-        tags = tags_of(self.columns["site"], plan.rule.sites, self.demand.loaded.trace.chains)
-        return needed | np.where(_asks(self.columns), tags, np.uint16(0))
-
 
 def _columns_of(demand: Demand) -> Columns:
     """The events of a recording with what changes carry along."""
@@ -134,39 +135,29 @@ def _columns_of(demand: Demand) -> Columns:
     return columns | {"site": demand.sites, "needs": demand.needs, "weight": demand.weights}
 
 
-def _asks(columns: Columns) -> NDArray[np.bool_]:
-    op = columns["op"]
-    asks: NDArray[np.bool_] = is_allocation(op) | ((op == RESIZE) & (columns["size"] > 0))
-    return asks
+def _change_demand(demand: Demand, columns: Columns) -> Demand:
+    """The demand of a changed recording: a request needs what it needed."""
+    asks = ~is_end(columns["op"], columns["size"])
+    sites, needs, weights = columns["site"], columns["needs"], columns["weight"]
+    sizes = columns["size"]
+    return replace(demand, asks=asks, sizes=sizes, sites=sites, needs=needs, weights=weights)
 
 
-def _needs_inside(columns: Columns, bits: int) -> NDArray[np.bool_]:
-    """The requests that need something which the first memory offers."""
-    needs = columns["needs"]
-    is_inside = np.asarray((needs != 0) & (needs & np.uint8(255 ^ bits) == 0))
-    return is_inside & _asks(columns)
-
-
-def _heaviest_inside(each: list[Columns], point: Point, bits: int) -> list[int]:
+def _heaviest_inside(
+    demands: Sequence[Demand], each: Sequence[Columns], rule: InsideRule, bits: int
+) -> list[int]:
     """The sizes with the most live bytes at the peak of what the rule sends inside."""
-
-    def find_sent_inside(columns: Columns) -> NDArray[np.bool_]:
-        is_free = (columns["needs"] == 0) & _asks(columns)
-        is_meant = columns["size"] <= point.rule.up_to
-        is_meant |= np.isin(columns["site"], point.rule.sites)
-        return np.asarray(_needs_inside(columns, bits) | (is_free & is_meant))
-
-    columns = max(each, key=lambda one: _peak_of(one, find_sent_inside(one)))
-    sent = find_sent_inside(columns)
-    peak = int(np.argmax(_live(columns, sent)))
-    is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(columns["object"]) > peak)
-    return rank_sizes(*np.unique(columns["size"][is_live], return_counts=True))
+    found = []
+    for one, columns in zip(demands, each, strict=True):
+        is_meant = (one.sizes <= rule.up_to) | np.isin(one.sites, rule.sites)
+        sent = one.needs_inside(bits) | ((one.needs == 0) & one.asks & is_meant)
+        found.append((one, columns["object"], sent, _live(one, columns, sent)))
+    one, objects, sent, live = max(found, key=lambda each: int(each[-1].max(initial=0)))
+    peak = int(np.argmax(live))
+    is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(objects) > peak)
+    return rank_sizes(*np.unique(one.sizes[is_live], return_counts=True))
 
 
-def _peak_of(columns: Columns, chosen: NDArray[np.bool_]) -> int:
-    return int(_live(columns, chosen).max(initial=0))
-
-
-def _live(columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _live(demand: Demand, columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Live bytes of the chosen requests after each event."""
-    return live_after(np.where(chosen, columns["size"], 0), columns["object"])
+    return live_after(np.where(chosen, demand.sizes, 0), columns["object"])

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from heapfit.errors import HeapfitError
 from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
+from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import RESIZE, is_allocation
+from heapfit.trace.operations import RESIZE, is_allocation, is_end
 
 Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 
@@ -75,19 +76,21 @@ class Demand:
 
     def needs_inside(self, bits: int) -> NDArray[np.bool_]:
         """True for requests that need something, all of which a memory with these bits offers."""
-        return np.asarray((self.needs != 0) & (self.needs & np.uint8(255 ^ bits) == 0))
+        is_inside = (self.needs != 0) & (self.needs & np.uint8(255 ^ bits) == 0)
+        return np.asarray(is_inside & self.asks)
 
     def requests(self, plan: MemoriesPlan) -> NDArray[np.uint16]:
         """What each event needs and the tag of its site, as the engine takes them."""
         needed = self.needs.astype(np.uint16) << np.uint16(NEEDS_SHIFT)
         known = plan.rule.sites
-        return needed | np.where(self.asks, self.loaded.tags(known), 0) if known else needed
+        tags = tags_of(self.sites, known, self.loaded.trace.chains) if known else np.uint16(0)
+        return needed | np.where(self.asks, tags, np.uint16(0))
 
 
 def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Demand:
     """The requests of a recording."""
     ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
-    asks = is_allocation(ops) | ((ops == RESIZE) & (sizes > 0))
+    asks = ~is_end(ops, sizes)
     sites = loaded.sites if len(loaded.sites) else np.zeros(len(ops), np.uint32)
     needs = np.where(asks, _needs_of(sizes, loaded, rules) | loaded.trace.bits("needs"), 0).astype(
         np.uint8
@@ -102,7 +105,7 @@ def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Dema
         sites,
         needs,
         loaded.trace.bits("served"),
-        _byte_events(asks, sizes, objects),
+        np.where(asks, sizes * (ends_of(objects) - np.arange(len(objects))), 0.0),
         asks.astype(np.float64),
     )
 
@@ -152,13 +155,6 @@ def _hand_down(
     resizes = ops == RESIZE
     needs[resizes] |= own[objects[resizes]]
     return needs
-
-
-def _byte_events(
-    asks: NDArray[np.bool_], sizes: NDArray[np.uint64], objects: NDArray[np.uint32]
-) -> NDArray[np.float64]:
-    lasting = ends_of(objects) - np.arange(len(objects))
-    return np.where(asks, sizes * lasting, 0.0)
 
 
 def ends_of(objects: NDArray[np.uint32]) -> NDArray[np.int64]:

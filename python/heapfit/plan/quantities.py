@@ -16,7 +16,7 @@ MOST_MARGIN: Final = 1000  # percent
 
 LARGEST_NUMBER: Final = 2**64 - 1  # that the engine holds
 
-_SIZE = re.compile(r"([0-9]{1,19}) ?(?:([KMG])(?:iB)?|B)?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,19}) ?(?:([KMG])i?B?|B)?", re.IGNORECASE)
 _BYTES = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _PERCENT = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,9})?) ?%?")
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
@@ -27,8 +27,8 @@ _SHARE = re.compile(r"((?:[0-9]{1,4}\.?[0-9]{0,17}|\.[0-9]{1,17})(?:e-[0-9]{1,2}
 def parse_size(text: str) -> int:
     """The bytes of a size.
 
-    >>> parse_size("65536"), parse_size("64K"), parse_size("64KiB"), parse_size("1M")
-    (65536, 65536, 65536, 1048576)
+    >>> [parse_size(text) for text in ("65536", "64K", "64KiB", "64KB", "1M")]
+    [65536, 65536, 65536, 65536, 1048576]
     """
     number = _SIZE.fullmatch(text)
     size = int(number[1]) * _BYTES[(number[2] or "").upper()] if number else LARGEST_NUMBER + 1

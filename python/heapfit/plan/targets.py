@@ -1,22 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The languages and platforms that a plan's C code is generated for."""
+"""The platforms and languages that a plan's C code is generated for."""
 
 from enum import StrEnum
-from typing import TypeVar
 
 from heapfit.errors import HeapfitError
 
 
-class Language(StrEnum):
-    """The languages a heap can be called from."""
-
-    C = "c"
-    CXX = "c++"
-    RUST = "rust"
-
-
 class Platform(StrEnum):
-    """The platforms that a heap can be generated for."""
+    """The platforms that a heap can be generated for, and the languages that call it beside C."""
 
     FREERTOS = "freertos"
     LWIP = "lwip"
@@ -35,15 +26,14 @@ class Platform(StrEnum):
     GDB = "gdb"
     ONE_FILE = "one-file"
     GUARD = "guard"
+    CXX = "c++"
+    RUST = "rust"
 
 
-_Target = TypeVar("_Target", Language, Platform)
-
-
-def find_target(kind: type[_Target], name: str) -> _Target:
-    """The language or platform of this name; HeapfitError if there is none."""
+def find_platform(name: str) -> Platform:
+    """The platform of this name; HeapfitError if there is none."""
     try:
-        return kind(name)
+        return Platform(name)
     except ValueError:
-        word = kind.__name__.lower()
-        raise HeapfitError(f"{word} {name[:40]!a}: must be one of {', '.join(kind)}") from None
+        known = ", ".join(Platform)
+        raise HeapfitError(f"platform {name[:40]!a}: must be one of {known}") from None

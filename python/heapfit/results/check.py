@@ -11,8 +11,9 @@ from heapfit.checks.growth import Change, Changes, Name
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
-from heapfit.checks.run import PlanRun, Refusal
+from heapfit.checks.run import PlanRun
 from heapfit.checks.shards import shard_of
+from heapfit.comparison.trial import Refusal
 from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_share

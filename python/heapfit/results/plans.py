@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every candidate plan of a recording: what `heapfit fit --plans` prints, and its page."""
+"""Every candidate plan of a recording: what `heapfit fit --plans` prints."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.comparison.case import ReportCase
-from heapfit.comparison.heap_map import MappedCase
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import (
     describe_extended_search,
@@ -17,20 +16,14 @@ from heapfit.comparison.verdict import (
     verdict,
 )
 from heapfit.design.effort import Effort
-from heapfit.design.plan_files import Designs
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses
 from heapfit.plan.quantities import format_share
-from heapfit.results.case import case_page, opening_of
-from heapfit.results.document import Document
-from heapfit.results.number_text import ratio, size
 from heapfit.results.parts import (
     Column,
     Fields,
-    Fold,
     Group,
     Line,
     Part,
-    Section,
     Table,
     which_hold,
 )
@@ -39,9 +32,18 @@ from heapfit.results.ranking import ranking
 _ClassesRow: TypeAlias = tuple[int, PoolClasses, PoolClasses]  # pools, of least waste, least peaks
 
 
-def plans_parts(designs: Designs, effort: Effort, page: Path) -> list[Part]:
-    """The candidates, ranked, their files, and the best size classes of pools alone."""
-    comparison = designs.comparison
+def plans_parts(
+    comparison: Comparison,
+    paths: Sequence[Path],
+    effort: Effort,
+    *,
+    classes: BestClasses,
+    rule: PoolClasses | None,
+) -> list[Part]:
+    """The candidates, ranked, their files, and the best size classes of pools alone.
+
+    `rule`: the classes of the 10 % rule, if the comparison has a row of it.
+    """
     fields = {
         "verdict": verdict(comparison),
         "least": _row_fields(select_row(comparison)),
@@ -50,26 +52,25 @@ def plans_parts(designs: Designs, effort: Effort, page: Path) -> list[Part]:
     }
     files = [
         (path, f"{row.reason}; {_describe_pools(row)}")
-        for row, path in zip(comparison.rows, designs.paths, strict=True)
+        for row, path in zip(comparison.rows, paths, strict=True)
     ]
     return [
         Fields(fields),
         *map(Line, ["", *describe_extended_search(comparison)]),
         *ranking(comparison),
-        Fields({"plans": designs.paths, "page": page}),
-        *list_plans(files, page),
-        Group("classes", _tell_classes(designs.classes, designs.rule, comparison.u_max)),
+        Fields({"plans": paths}),
+        *list_plans(files),
+        Group("classes", _tell_classes(classes, rule, comparison.u_max)),
     ]
 
 
-def list_plans(files: Sequence[tuple[Path, str]], page: Path) -> list[Part]:
-    """The plan files, each with what it is, and their page."""
-    lines = (line for path, what in files for line in (_copied(path), Line(f"  {what}")))
-    return [*lines, _copied(page)]
-
-
-def _copied(path: Path) -> Line:
-    return Line(str(path), is_copied=True)
+def list_plans(files: Sequence[tuple[Path, str]]) -> list[Part]:
+    """The plan files, each with what it is."""
+    return [
+        line
+        for path, what in files
+        for line in (Line(str(path), is_copied=True), Line(f"  {what}"))
+    ]
 
 
 def _row_fields(row: Row) -> dict[str, object]:
@@ -123,48 +124,14 @@ def _class_table(best: BestClasses, u_max: int) -> Table[_ClassesRow]:
     columns: list[Column[_ClassesRow]] = [
         Column(heading="pools", shown=lambda one: one[0]),
         Column(heading="least waste", shown=lambda one: format_share(one[1].waste)),
-        Column(
-            heading="over U_max", page="its peaks", shown=lambda one: _peaks_ratio(one[1], u_max)
-        ),
-        Column(heading="least peaks", page="", shown=lambda one: format_share(one[2].waste)),
-        Column(
-            heading="over U_max", page="least peaks", shown=lambda one: _peaks_ratio(one[2], u_max)
-        ),
-        Column(page="their waste", shown=lambda one: format_share(one[2].waste)),
+        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one[1], u_max)),
+        Column(heading="least peaks", shown=lambda one: format_share(one[2].waste)),
+        Column(heading="over U_max", shown=lambda one: _peaks_ratio(one[2], u_max)),
     ]
-    caption = (
-        "Internal fragmentation of all requests, and the sum of the pools' peaks over the peak of "
-        "live bytes."
-    )
     pools = range(1, 1 + len(best.least_waste))
     rows = [*zip(pools, best.least_waste, best.least_peaks, strict=True)]
-    return Table(columns, rows, caption=caption)
+    return Table(columns, rows)
 
 
 def _peaks_ratio(classes: PoolClasses, u_max: int) -> float | None:
     return classes.peaks / u_max if u_max else None
-
-
-def plans_page(designs: Designs, case: ReportCase, mapped: MappedCase, command: str) -> Document:
-    """The page: the case of the plan that is chosen, all plan files, and the size classes."""
-    files: list[Column[tuple[Row, Path]]] = [
-        Column(page="plan", shown=lambda one: one[0].name),
-        Column(page="needs", shown=lambda one: one[0].r_safe, told=size),
-        Column(page="over the peak", shown=lambda one: one[0].over_u_max, told=ratio),
-        Column(page="file", shown=lambda one: one[1].name),
-    ]
-    rows = [*zip(designs.comparison.rows, designs.paths, strict=True)]
-    caption = "Each is a plan file for `heapfit check` and `heapfit generate`."
-    parts = [
-        Fold(
-            f"{len(rows)} plan files",
-            [Table(files, rows, caption=caption, look="cards numbers texts")],
-        ),
-        Fold(
-            "Size classes for pools without a shared heap, the best for each number of pools",
-            [_class_table(designs.classes, designs.comparison.u_max)],
-        ),
-    ]
-    plans = Section("plans", "All plans", parts)
-    opening, commands = opening_of(case, "fit --plans"), [("These plans:", command)]
-    return case_page(opening, case, mapped, plans, commands=commands)

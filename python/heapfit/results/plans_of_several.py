@@ -1,46 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every candidate plan of several recordings: what `heapfit fit --plans` prints, and its page."""
+"""Every candidate plan of several recordings: what `heapfit fit --plans` prints."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from heapfit.comparison.case import ReportCase
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.failure_share import bound_failures, count_runs_for
-from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.row import MARGINS, Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.robust.design import count_folds
 from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_share
-from heapfit.results.case import case_page, lead_figures, opening_of
-from heapfit.results.document import Document
-from heapfit.results.number_text import known_size, percent, ratio, size, term
 from heapfit.results.parts import (
-    Cell,
     Column,
     Fields,
-    Fold,
     Line,
-    NamedFigure,
     Part,
-    Section,
     Table,
     columns,
     which_hold,
 )
 from heapfit.results.plans import list_plans
 from heapfit.results.ranking import inapplicable_parts
-from heapfit.results.sections.page import name_source
 
 _UNSERVED = "-: no region serves them; a larger region adds no blocks to pools."
 _ONE_IN = 0.001  # the share of failures that a device can live with
 
 
-def several_plans_parts(designs: Comparison, paths: Sequence[Path], page: Path) -> list[Part]:
+def several_plans_parts(designs: Comparison, paths: Sequence[Path]) -> list[Part]:
     """The ranking of the candidates, the shares that run out, and what they mean."""
     peaks, rows, sentences = designs.peaks, designs.rows, verdicts(designs)
     runs, folds, needed = len(peaks), count_folds(len(peaks)), count_runs_for(_ONE_IN)
@@ -83,9 +72,9 @@ def several_plans_parts(designs: Comparison, paths: Sequence[Path], page: Path) 
             "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
             f"{needed:,} runs without a failure, as varied as runs in the field."
         ),
-        Fields({"verdicts": sentences, "plans": paths, "page": page}),
+        Fields({"verdicts": sentences, "plans": paths}),
         *map(Line, [*sentences, ""]),
-        *list_plans([(path, row.reason) for path, row in zip(paths, rows, strict=True)], page),
+        *list_plans([(path, row.reason) for path, row in zip(paths, rows, strict=True)]),
         *inapplicable_parts(designs.not_applicable),
     ]
 
@@ -159,60 +148,3 @@ def _largest_ratio(regions: Sequence[int | None], u_max: Sequence[int]) -> float
     if not regions or None in regions or 0 in u_max:
         return None
     return max((region or 0) / own for region, own in zip(regions, u_max, strict=True))
-
-
-def several_plans_page(
-    designs: Comparison, names: Sequence[str], case: ReportCase, mapped: MappedCase, command: str
-) -> Document:
-    """The page of plans for recordings of these names; the case is of one of them."""
-    chosen, peaks, opening = select_row(designs), designs.peaks, opening_of(case, "fit --plans")
-    shown = max(range(len(names)), key=lambda i: chosen.needs[i] or 0)
-    over = chosen.r_safe / designs.u_max if chosen.r_safe is not None and designs.u_max else None
-    answer = "No plan serves all of them in any region tried."
-    if chosen.r_safe is not None:
-        answer = (
-            f"{chosen.name} needs {size(chosen.r_safe)} for all {len(peaks)} runs, "
-            f"{percent((over or 1) - 1)} above the largest peak."
-        )
-    opening = replace(
-        opening,
-        title=f"{names[0]} and {len(names) - 1} more",
-        source=name_source(", ".join(names)),
-        sentences=(answer,),
-        lead=[*lead_figures(chosen), NamedFigure("over the largest peak", ratio(over))],
-        remarks=(f"Below, the page shows {names[shown]}, which needs the largest region.",),
-    )
-    plans = Section("plans", "All plans", _tell_plans(designs, chosen, names))
-    return case_page(opening, case, mapped, plans, commands=[("These plans:", command)])
-
-
-def _tell_plans(designs: Comparison, chosen: Row, names: Sequence[str]) -> list[Part]:
-    """The region of each plan, and the chosen one on each run."""
-    columns: list[Column[Row]] = [
-        Column(
-            page="plan",
-            shown=lambda row: Cell(row.name, (row.reason,), "chosen" if row is chosen else ""),
-        ),
-        Column(page="recorded", shown=lambda row: row.r_safe, told=known_size),
-        Column(page="hold-out", shown=lambda row: row.unseen_r_safe, told=known_size),
-        Column(
-            page="margin without a failure",
-            shown=lambda row: None if row.safe_margin is None else f"{row.safe_margin} %",
-        ),
-    ]
-    places: list[Column[int]] = [
-        Column(page="run", shown=lambda i: names[i]),
-        Column(page=term("u-max"), shown=lambda i: designs.peaks[i], told=size),
-        Column(page="needs", shown=lambda i: chosen.needs[i], told=size),
-        Column(page="unseen", shown=lambda i: size(chosen.unseen[i]) if chosen.unseen else None),
-    ]
-    caption = "The least for hold-out runs first; –: no region serves them."
-    return [
-        Line(
-            f"Region that serves every trace of {len(designs.peaks)} runs. Recorded: "
-            "of the plan made from all. Hold-out: of plans made without the runs that they are "
-            "measured on."
-        ),
-        Table(columns, designs.rows, caption=caption, lead=chosen),
-        Fold("The chosen plan on each run", [Table(places, range(len(names)))]),
-    ]

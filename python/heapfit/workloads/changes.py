@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import FREE, RESIZE, is_allocation
+from heapfit.trace.operations import FREE, is_allocation, is_end
 
 Columns: TypeAlias = dict[str, NDArray[Any]]  # of events, as in a stored trace
 
@@ -129,5 +129,4 @@ def delay_frees(columns: Columns) -> Columns:
 
 
 def _is_request(columns: Columns) -> NDArray[np.bool_]:
-    op = columns["op"]
-    return np.asarray(is_allocation(op) | ((op == RESIZE) & (columns["size"] > 0)))
+    return ~is_end(columns["op"], columns["size"])

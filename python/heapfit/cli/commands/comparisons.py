@@ -7,6 +7,7 @@ from typing import Annotated
 
 from heapfit import _engine
 from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
@@ -18,7 +19,7 @@ _WORKLOADS = ", ".join(info.name for info in _engine.workloads())
 
 
 @dataclass(frozen=True, slots=True)
-class CompareCommand:
+class CompareCommand(Command):
     """Rank allocators and plans by the smallest region in which each serves a trace.
 
     Exit status 3 if a plug-in has faults.
@@ -39,7 +40,6 @@ class CompareCommand:
             f"system's heap: {_SYSTEMS}. Pools are made from the trace.",
         ),
     ] = None
-    allocators: list[str] | None = None
     seed: int = 1
     plans: list[Path] | None = None
     alignment: int = 8
@@ -77,11 +77,10 @@ class CompareCommand:
     programs: list[Path] | None = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BoundsCommand:
+class BoundsCommand(Command):
     """Show the least that any heap needs for a trace, and allocators' worst cases.
 
     Of a plan: the worst that a search finds within the trace's limits, in any order of requests.
@@ -104,11 +103,10 @@ class BoundsCommand:
         ),
     ] = None
     queue: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class AllocatorsCommand:
+class AllocatorsCommand(Command):
     """List the allocators: origin, tunables, worst case, overhead of a block.
 
     Examples:
@@ -122,4 +120,3 @@ class AllocatorsCommand:
             "", help="Allocators to print in full, with a drawing of their layout [a list of all]."
         ),
     ] = None
-    as_json: bool = False

@@ -15,10 +15,11 @@ from heapfit.cli.arguments import (
     take_percent,
     take_size,
 )
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
-from heapfit.plan.targets import Language, Platform
+from heapfit.plan.targets import Platform
 from heapfit.trace.kinds import Kind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
@@ -31,14 +32,15 @@ _Platforms: TypeAlias = Annotated[
     list[Platform] | None,
     Option(
         "--for",
-        f"Add the platform's API and build files: {', '.join(Platform)}.",
+        f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
         metavar="PLATFORM",
+        hint=" (a chip has freertos or malloc: docs/chips.md)",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
-class FitCommand:
+class FitCommand(Command):
     """Fit a heap: print the size to set, and write the best plan, its C code and a report.
 
     Examples:
@@ -70,7 +72,7 @@ class FitCommand:
         Path | None,
         Option(
             "--plans",
-            "Search every candidate completely; write a plan file for each, and a page "
+            "Search every candidate completely; write a plan file for each "
             "(docs/evidence/design.md).",
             _CANDIDATE_GROUP,
             metavar="FOLDER",
@@ -101,11 +103,10 @@ class FitCommand:
     call_sites: bool = False
     sized: bool = False
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class CheckCommand:
+class CheckCommand(Command):
     """Check that new recordings still run in a plan's heap, and show what grew.
 
     Without a plan they are compared with --base. Exit status 0 if all pass, 3 if one does not.
@@ -158,11 +159,10 @@ class CheckCommand:
     ] = None
     queue: str | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class VerifyCommand:
+class VerifyCommand(Command):
     """Run firmware on the fitted heap and fit again from its recordings, until fresh runs pass.
 
     Exit status 0 if the last runs all pass, 3 otherwise.
@@ -211,11 +211,10 @@ class VerifyCommand:
             "the final plan, its C code and the recordings of each round [out/PLAN-verify]"
         ),
     ] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class RunCommand:
+class RunCommand(Command):
     """Run a program of this machine on a plan's heap: out of memory where the device would be.
 
     A simulator or test, dynamically linked, has its input and output as ever. Exit status 0 if it
@@ -240,11 +239,10 @@ class RunCommand:
         ),
     ] = False
     region: int | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateCommand:
+class GenerateCommand(Command):
     """Write the C code of a plan: constant tables, a thin wrapper, the allocator.
 
     Examples:
@@ -260,10 +258,6 @@ class GenerateCommand:
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
     ] = None
     prefix: _Prefix = "app"
-    language: Annotated[
-        Language,
-        Option("--language", "Language of the program that calls the heap. The core is always C."),
-    ] = Language.C
     platforms: _Platforms = None
     counts: Annotated[
         bool, Option("--counts", "Count live bytes, their peak, and requests out of memory.")
@@ -284,4 +278,3 @@ class GenerateCommand:
         bool,
         Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
     ] = False
-    as_json: bool = False

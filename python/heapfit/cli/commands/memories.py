@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit.cli.arguments import make_output_option
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceCommand:
+class PlaceCommand(Command):
     """Divide requests among several memories: how small can internal RAM be?
 
     The first memory is the one to be small. Requests that need what it offers always go there. With
@@ -48,4 +49,3 @@ class PlaceCommand:
     output: Annotated[Path | None, make_output_option("the plan file [nowhere]")] = None
     report: Path | None = None
     every: bool = False
-    as_json: bool = False

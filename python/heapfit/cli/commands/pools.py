@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit.cli.arguments import SHARED, make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
 from heapfit.trace.kinds import Kind
@@ -20,7 +21,7 @@ _QUEUE = replace(SHARED["queue"], help=_NEEDED, group=None)
 
 
 @dataclass(frozen=True, slots=True)
-class SizeCommand:
+class SizeCommand(Command):
     """Size pools to serve a share of requests, and show how often they run out.
 
     Examples:
@@ -53,11 +54,10 @@ class SizeCommand:
     queue: Annotated[str | None, _QUEUE] = None
     report: Path | None = None
     workers: str | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SettingsCommand:
+class SettingsCommand(Command):
     """Print a system's settings to copy, of pools with their chance to run out.
 
     Examples:
@@ -85,11 +85,10 @@ class SettingsCommand:
         ),
     ] = None
     queue: Annotated[str | None, _QUEUE] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SimulateCommand:
+class SimulateCommand(Command):
     """Simulate a scenario's traffic on its schemes, with confidence intervals and closed forms.
 
     Examples:
@@ -112,4 +111,3 @@ class SimulateCommand:
     report: Path | None = None
     workers: str | None = None
     seed: Annotated[int | None, shared("seed")] = None
-    as_json: bool = False

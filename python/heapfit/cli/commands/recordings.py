@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit.cli.arguments import IMPORTING, make_output_option, shared
+from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.plan.quantities import parse_address
 from heapfit.trace.kinds import Export, Kind, View
 
 
 @dataclass(frozen=True, slots=True)
-class RecordCommand:
+class RecordCommand(Command):
     """Run a program and record its heap requests, or read what a target recorded.
 
     A Linux program, dynamically linked, has its input and output as ever. A SIGTERM is passed on to
@@ -88,11 +89,10 @@ class RecordCommand:
         ),
     ] = None
     plan: Annotated[Path | None, shared("plan", "With --watch: the heap that is followed.")] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ImportCommand:
+class ImportCommand(Command):
     """Turn recordings or captures into stored traces, dumps with --program into snapshots.
 
     Examples:
@@ -141,15 +141,6 @@ class ImportCommand:
             metavar="TEXT",
         ),
     ] = None
-    resize: Annotated[
-        list[str] | None,
-        Option(
-            "--resize",
-            "With --line: a line that is a resize, of the block {old}.",
-            IMPORTING,
-            metavar="TEXT",
-        ),
-    ] = None
     whole_frames: Annotated[
         bool,
         Option(
@@ -158,22 +149,13 @@ class ImportCommand:
             IMPORTING,
         ),
     ] = False
-    whole_only: Annotated[
-        bool,
-        Option(
-            "--whole-only",
-            "Refuse a file that is cut or damaged [what is whole before is kept].",
-            IMPORTING,
-        ),
-    ] = False
     pointer_bits: Annotated[
         int | None, shared("pointer_bits", "Of a recorded program whose file does not say it.")
     ] = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class WorkloadCommand:
+class WorkloadCommand(Command):
     """Write a synthetic workload as a stored trace; one seed gives one trace.
 
     Examples:
@@ -191,11 +173,10 @@ class WorkloadCommand:
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
     seed: Annotated[int, shared("seed")] = 1
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileCommand:
+class ProfileCommand(Command):
     """Show sizes, lifetimes and live bytes of a trace, and what they suggest.
 
     Of a snapshot of a dumped heap it shows blocks, holes and damage; of two what grew.
@@ -219,11 +200,10 @@ class ProfileCommand:
     queue: str | None = None
     export: Export | None = None
     report: Path | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class SitesCommand:
+class SitesCommand(Command):
     """Show the call sites of a recording: their sizes, lifetimes and source lines.
 
     Examples:
@@ -244,11 +224,10 @@ class SitesCommand:
         ),
     ] = None
     export: Export | None = None
-    as_json: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class ForecastCommand:
+class ForecastCommand(Command):
     """Say from a device's log whether its memory falls, and how long it lasts.
 
     The log has free bytes and, better, the least ever free, the largest free block and failed
@@ -264,4 +243,3 @@ class ForecastCommand:
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
     line: Annotated[list[str] | None, shared("line", "As 'free {free} largest {largest}'.")] = None
-    as_json: bool = False

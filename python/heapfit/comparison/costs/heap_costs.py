@@ -22,7 +22,6 @@ from heapfit.comparison.costs.code_table import (
     read_codes,
     read_system_codes,
 )
-from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.trace.loaded import LoadedTrace
@@ -36,8 +35,6 @@ class HeapCosts:
     longest: float | None = None  # instructions of the longest call of the recording; no bound
     flash: int | None = None  # bytes of code as linked of what initialises, allocates and frees
     has_checks: bool = True  # free and resize check the block that they are given
-    mean_off: ModelError | None = None  # of the model on traces outside its fit
-    longest_off: ModelError | None = None
     adds: Mapping[str, int] = field(default_factory=dict)  # bytes by further function, of FURTHER
 
 
@@ -53,8 +50,7 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
     modelled = None if counted is None else code.model.estimate(counted)
     if modelled is None:
         return HeapCosts(flash=code.size, has_checks=heap.is_ours, adds=code.adds)
-    off = code.model.mean_off, code.model.longest_off
-    return HeapCosts(*modelled, code.size, heap.is_ours, *off, code.adds)
+    return HeapCosts(*modelled, code.size, heap.is_ours, code.adds)
 
 
 def find_code(heap: Heap) -> MeasuredCode | None:
@@ -73,11 +69,12 @@ def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str,
     """
     plan, region = heap.plan, heap.region(memory)
     key = repr((plan, heap.resizes, heap.least, heap.walks)), region
-    if key not in recording.counted_calls:
+    if key not in recording.found:
         base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
         if heap.walks:
-            found = count_walks(plan, heap.serve(requests_of(recording)), region, base)
+            calls = count_walks(plan, heap.serve(requests_of(recording)), region, base)
         else:
-            found = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
-        recording.counted_calls[key] = found
-    return recording.counted_calls[key]
+            calls = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
+        recording.found[key] = calls
+    found: Mapping[str, NDArray[Any]] = recording.found[key]
+    return found

@@ -38,7 +38,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.values import parse_values
-from heapfit.trace.operations import ALIGNED, FREE, RESIZE, is_allocation
+from heapfit.trace.operations import ALIGNED, is_allocation, is_end
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
@@ -138,8 +138,8 @@ class Heap:
             )
         if self.resizes is not Resizes.IN_PLACE:
             requests = replace_resizes(requests, self._moves)
-        has_size = (requests.op != FREE) & ((requests.op != RESIZE) | (requests.size > 0))
-        least = np.where(has_size, np.uint64(self.least), np.uint64(0))
+        is_freed = is_end(requests.op, requests.size)
+        least = np.where(is_freed, np.uint64(0), np.uint64(self.least))
         return replace(requests, size=np.maximum(requests.size, least))
 
     def events(self, recording: Recording) -> _engine.EventArray:

@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import re
-from difflib import get_close_matches
 from typing import Final
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
-from heapfit.errors import RemovedError, did_you_mean
+from heapfit.errors import RemovedError, did_you_mean, find_similar
 from heapfit.plan.allocators import (
     find_allocators,
     list_aliases,
@@ -120,6 +119,6 @@ def suggest_heap(name: str) -> str:
     system = next((one for one in _HEAP_OF_SYSTEM if re.sub(r"\W", "", one.lower()) == word), None)
     if system is not None:
         return f"of {system}: {_HEAP_OF_SYSTEM[system]}"
-    if get_close_matches(name, list_heap_names(), 1):
+    if find_similar(name, list_heap_names()):
         return did_you_mean(name, list_heap_names())
     return f"of systems: {', '.join(SYSTEM_HEAPS)}; `heapfit allocators` lists others"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation, is_end
 
 _NAMES = ("op", "object", "size", "alignment")
 # True where a resize to a size, from another one, is served by a new block.
@@ -83,8 +83,7 @@ def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
 
 def find_placing_events(requests: Requests) -> NDArray[np.int64]:
     """The events that ask for a block; a heap is asked the same number, in the same order."""
-    resizes = (requests.op == RESIZE) & (requests.size > 0)
-    return np.flatnonzero(is_allocation(requests.op) | resizes)
+    return np.flatnonzero(~is_end(requests.op, requests.size))
 
 
 def replace_resizes(requests: Requests, find_moves: Moves) -> Requests:

@@ -15,7 +15,9 @@ not apply to this one. Runs that a plan was made from say nothing of it, so each
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from heapfit.checks.run import run_recording
@@ -32,7 +34,7 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
 from heapfit.plan.targets import Platform
-from heapfit.progress import Progress, RunProgress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 
@@ -147,15 +149,16 @@ class _Loop:
     folder: Path
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
-    next_run: int
-    runs: RunProgress
+    numbers: Iterator[int]  # of runs to come
+    progress: WeightedProgress
+    runs: Progress = ignore_progress  # of a round
     deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
     looks: int = 0  # at last runs
     flash: int = 0  # bytes of the last runs' image
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
-        self.runs.expect(self.options.runs_of_a_round)
+        self.runs = self.progress.part("runs", steps=self.options.runs_of_a_round)
         plan = load_plan(plan_path)
         code = self._write_code(plan, not self.firmware.has_recorder)
         self.firmware.make(code, True, plan.region or 0)
@@ -205,7 +208,7 @@ class _Loop:
         for plan, firmware in tries:
             self.looks += 1
             firmware.make(self._write_code(plan, False), False, plan.region or 0)
-            numbers = [self._take_number() for _ in range(self.options.times)]
+            numbers = [next(self.numbers) for _ in range(self.options.times)]
             refused = tuple(one for one in numbers if not self._passes(one, firmware))
             self.flash = firmware.measure_flash(numbers[-1])
             if not refused:
@@ -219,8 +222,8 @@ class _Loop:
         """
         if len(pairs.today.pairs) < pairs.today.wanted:
             return pairs
-        numbers = [self._take_number() for _ in range(self.options.times)]
-        self.runs.expect(2 * MOST_SIZES * len(numbers))
+        numbers = [next(self.numbers) for _ in range(self.options.times)]
+        self.runs = self.progress.part("runs", steps=2 * MOST_SIZES * len(numbers))
         again = replace(self.firmware)  # whose deaths in too small a size are none of the plan's
         heap, size = pairs.today.heap, done.plan.region or 0
 
@@ -248,12 +251,12 @@ class _Loop:
 
     def _tell(self, run: int, words: str, status: int | None, is_plans: bool = True) -> None:
         """Reports a run's end, and keeps it if it died: of no request that was refused."""
-        self.runs.done(f"run {run} {words}")
+        self.runs(f"run {run} {words}", 1.0)
         if status not in (0, _REFUSED) and is_plans:
             self.deaths[run] = f"Run {run} {words}."
 
     def _record_fresh_run(self, plan: PlanFile) -> FreshRun:
-        number = self._take_number()
+        number = next(self.numbers)
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
         replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
@@ -263,10 +266,6 @@ class _Loop:
         return FreshRun(
             number, recorded.ending, is_passed, replayed.peak, elsewhere, recorded.trace
         )
-
-    def _take_number(self) -> int:
-        self.next_run += 1
-        return self.next_run
 
 
 def verify(
@@ -287,9 +286,9 @@ def verify(
     options = options or VerifyOptions()
     alignment = load_plan(plan).plan.alignment
     today = None if options.now is None else find_heap(options.now, alignment)
-    known, runs = list(options.recordings), RunProgress(progress, options.runs_of_a_round)
+    known, whole = list(options.recordings), WeightedProgress(progress, {"runs": 1.0})
     with new_folder(folder):
-        loop = _Loop(firmware, folder, options, known, len(known), runs)
+        loop = _Loop(firmware, folder, options, known, count(len(known) + 1), whole)
         settled = _repeat_rounds(loop, plan)
         if today is None or not settled.is_settled:
             return settled
@@ -297,7 +296,7 @@ def verify(
         fitted = {run.run: run.trace for run in last.runs}
         now = replace(firmware, build=options.build_now)
         pairs = measure_pairs(
-            settled.told, fitted, today=today, firmware=now, folder=folder, runs=runs
+            settled.told, fitted, today=today, firmware=now, folder=folder, runs=loop.runs
         )
         now.make(None, False, today.set_to(settled.told.region or 0))
         pairs = replace(pairs, flash=(now.measure_flash(last.runs[-1].run), loop.flash))

@@ -31,7 +31,7 @@ from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.load import Load
 from heapfit.plan.plan_file import PlanFile
-from heapfit.progress import RunProgress
+from heapfit.progress import Progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -80,7 +80,7 @@ def measure_pairs(
     today: Heap,
     firmware: Firmware,
     folder: Path,
-    runs: RunProgress,
+    runs: Progress,
 ) -> MeasuredPairs:
     """Records the runs of `fitted`, by number, over the incumbent heap in `firmware`, and compares.
 
@@ -119,13 +119,13 @@ def _select_distinct_runs(runs: Mapping[int, Trace]) -> list[int]:
 
 
 def _record_incumbent(
-    numbers: list[int], firmware: Firmware, region: int, folder: Path, runs: RunProgress
+    numbers: list[int], firmware: Firmware, region: int, folder: Path, runs: Progress
 ) -> list[Trace]:
     firmware.make(None, True, region)
     traces = []
     for number in numbers:
         traces.append(firmware.record(number, folder / f"now-{number}.parquet").trace)
-        runs.done(f"run {number} on the incumbent heap")
+        runs(f"run {number} on the incumbent heap", 1.0)
     return traces
 
 

@@ -646,7 +646,7 @@
         }
         return `${name} runs out of memory at event ${number.format(refused.event)}, a request for `
             + `${bytes(refused.size)}: ${bytes(refused.live)} are live and ${bytes(refused.free)} free; `
-            + `the largest free block has ${bytes(refused.largest_free)}.`;
+            + `the largest free block has ${bytes(refused.largest_hole)}.`;
     }
 
     function tellRegion() {
