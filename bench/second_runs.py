@@ -60,6 +60,7 @@ from heapfit.design.placement.tailored_plans import (
     layouts,
     make_tailored_candidates,
 )
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import build_portfolio
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.fitting.choice import Choice
@@ -290,7 +291,7 @@ def learned(loaded: LoadedTrace) -> tuple[Plan, Plan, Plan]:
     """The best layout, with size classes placed, and with call sites, where the designer does."""
     plain = layouts(ALIGNMENT)
     best = two_ends = by_site = chosen(loaded, list(plain.values()))
-    for one in make_tailored_candidates(loaded, call_sites=True):
+    for one in make_tailored_candidates(loaded, PlanOptions(call_sites=True)):
         if isinstance(one, Candidate) and one.name not in plain:
             by_site = one.plan
             two_ends = two_ends if one.name == BY_SITE else one.plan

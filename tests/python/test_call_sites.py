@@ -418,7 +418,7 @@ def test_a_forked_child_tells_its_chains_itself(tmp_path):
 
 def test_what_learns_takes_chains_where_the_caller_tells_too_little(recorded):
     chained, direct = (load_trace(recorded[depth], 4) for depth in (4, 1))
-    start = learn_placement(chained, list(layouts(4).values()), 200_000)
+    start = learn_placement(chained, list(layouts(4).values()), most_events=200_000)
     assert start is not None
     assert learn_sites(direct, start.climbed, 200_000) == (None, 0)
     found, replayed = learn_sites(chained, start.climbed, 200_000)
@@ -445,7 +445,7 @@ def by_direct_caller(tmp_path):
 
 def test_what_learns_keeps_direct_callers_where_they_tell_as_much(by_direct_caller):
     loaded = load_trace(by_direct_caller, 4)
-    start = learn_placement(loaded, list(layouts(4).values()), 200_000)
+    start = learn_placement(loaded, list(layouts(4).values()), most_events=200_000)
     assert start is not None
     found, _ = learn_sites(loaded, start.climbed, 200_000)
     assert found is not None

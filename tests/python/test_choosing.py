@@ -214,17 +214,17 @@ def test_a_lead_that_parts_of_a_service_do_not_show_is_luck(tmp_path: Path) -> N
     assert (passed.r_safe or 0) < (choice.winner.r_safe or 0)
     assert len(choice.winner.parts) == len(passed.parts) == PARTS - 1
     assert passed.name not in [row.name for row in verdict_rows(choice.comparison)]
-    cut = cut_parts(service, FitOptions())
+    cut = cut_parts(service)
     assert cut is not None
     peaks = [one.profile.u_max for one in cut.parts]
     both = zip(choice.winner.parts, peaks, strict=True)
     assert max(peaks) <= service.profile.u_max and all(need and need >= u for need, u in both)
     plain = [one for one in verdict_rows(choice.comparison) if not one.trained_on_this_trace]
-    needs = [cut.measure(row)[0] for row in (passed, *plain)]
+    needs = [cut.measure(row, FitOptions())[0] for row in (passed, *plain)]
     assert needs[0] == passed.parts
     least, *others = (sum(one or 0 for one in each) for each in needs)
     assert min(others) - least < LEAST_POINTS / 100 * sum(peaks)
-    assert cut_parts(chosen(BROKEN[0])[0], FitOptions()) is None  # a job has no such parts
+    assert cut_parts(chosen(BROKEN[0])[0]) is None  # a job has no such parts
 
 
 def test_several_recordings_change_together_and_what_a_change_makes_larger_is_passed_over(

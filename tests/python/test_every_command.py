@@ -876,8 +876,7 @@ def test_threads_end_with_a_command_that_is_interrupted(name, folder, tmp_path, 
 
 
 SECONDS = {  # some seconds each, and what they leave
-    "fit": "fit diverse.heap -o out",
-    "fit with plans": "fit diverse.heap -o out --plans plans",
+    "fit": "fit diverse.heap -o out --plans plans",
     "reproduce": "reproduce 000-1 001-4 --small --report page.html",
     "record": "record -o out.parquet -- sleep 1",
     "size": "size diverse.heap --report page.html",

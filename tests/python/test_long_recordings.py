@@ -2,6 +2,7 @@
 """A fit of a recording too long to be searched: an excerpt is searched, the whole replayed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,7 +26,7 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.results.parts import Line
 from heapfit.results.screen import first_screen
 from heapfit.trace.content import content_hash
-from heapfit.trace.excerpt import merge_windows, save_excerpt, survey, windows_of
+from heapfit.trace.excerpt import merge_windows, save_excerpt, shorten, survey, windows_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
@@ -55,6 +56,19 @@ def test_the_whole_recording_runs_in_the_region_found(trace, fitted):
     assert fitted.excerpt.searched < fitted.excerpt.events == trace.info.events
     assert fitted.excerpt.replayed >= trace.info.events
     assert fitted.holdout.seen_refused == 0
+
+
+def test_an_excerpt_in_memory_is_the_one_that_is_stored(trace, tmp_path):
+    loaded = load_trace(trace)
+    short = shorten(loaded, 2_000)
+    stored = save_excerpt(tmp_path / "t.parquet", trace, windows_of(survey(trace), 2_000))
+    whole = load_trace(stored)
+    for column in ("ops", "objects", "sizes", "alignments"):
+        assert getattr(short.events, column)().tolist() == getattr(whole.events, column)().tolist()
+    assert short.profile.u_max == whole.profile.u_max == loaded.profile.u_max
+    assert shorten(loaded, 4_001) is None  # no less than half of it
+    many = replace(loaded, profile=replace(loaded.profile, live_blocks_max=63))
+    assert shorten(many, 2_000) is None  # their holes need more to form
 
 
 def test_what_is_told_is_of_the_whole_recording(trace, fitted):

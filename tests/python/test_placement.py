@@ -71,7 +71,7 @@ def shifted(tmp_path_factory) -> LoadedTrace:
 
 @pytest.fixture(scope="module")
 def learned(shifted: LoadedTrace) -> Placement:
-    found = learn_placement(shifted, list(layouts(4).values()), EVENTS)
+    found = learn_placement(shifted, list(layouts(4).values()), most_events=EVENTS)
     assert found is not None
     return found
 
@@ -147,11 +147,11 @@ def test_the_region_told_is_the_one_measured(shifted: LoadedTrace, learned: Plac
 
 
 def test_a_seed_gives_the_same_placement_again(shifted: LoadedTrace, learned: Placement) -> None:
-    assert learn_placement(shifted, list(layouts(4).values()), EVENTS) == learned
+    assert learn_placement(shifted, list(layouts(4).values()), most_events=EVENTS) == learned
 
 
 def test_without_work_the_best_layout_is_found(shifted: LoadedTrace) -> None:
-    found = learn_placement(shifted, list(layouts(4).values()), 0)
+    found = learn_placement(shifted, list(layouts(4).values()), most_events=0)
     assert found is not None
     assert found.plain == found.by_lifetime == found.climbed
     assert region(found.plain.plan, shifted) == min(
@@ -161,7 +161,7 @@ def test_without_work_the_best_layout_is_found(shifted: LoadedTrace) -> None:
 
 def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     most = 100_000
-    found = learn_placement(shifted, list(layouts(8).values()), most)
+    found = learn_placement(shifted, list(layouts(8).values()), most_events=most)
     assert found is not None
     assert found.tried <= most / len(shifted.events)
 
@@ -177,7 +177,9 @@ def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        learn_placement(shifted, list(layouts(8).values()), EVENTS, progress=interrupting)
+        learn_placement(
+            shifted, list(layouts(8).values()), most_events=EVENTS, progress=interrupting
+        )
     assert told == 60
 
 
@@ -298,7 +300,7 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
 def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
     shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
 ) -> None:
-    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], EVENTS)
+    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], most_events=EVENTS)
     assert pairs is not None
     monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
     found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
@@ -422,6 +424,16 @@ def test_one_thread_begins_nothing():
     alone.close()
 
 
+def test_a_long_recording_learns_what_its_excerpt_guesses(tmp_path):
+    spec = parse_workload("phases_x16:limit=10,events=200000")
+    loaded = load_trace(generate_workload(spec, tmp_path / "w.parquet"))
+    found = learn_placement(loaded, [PLAIN], most_events=300 * len(loaded.events))
+    assert found is not None and found.plain.region - found.climbed.region > 1000
+    assert found.replayed < 100 * len(loaded.events)
+    climbed = _engine.Trial(found.climbed.plan.engine(), loaded.events)
+    assert climbed.run(found.climbed.region).runs  # of the whole
+
+
 @pytest.mark.parametrize("count", range(4))
 def test_each_item_comes_with_those_that_follow(count):
     found = list(with_following(range(10), count))
@@ -437,7 +449,8 @@ def test_any_number_of_threads_learns_the_same(tmp_path, monkeypatch, name, alig
     tried = list(layouts(alignment).values())
     events = 300 * len(loaded.events)
     first, *others = (
-        learn_placement(replace(loaded, threads=threads), tried, events) for threads in (1, 2, 5)
+        learn_placement(replace(loaded, threads=threads), tried, most_events=events)
+        for threads in (1, 2, 5)
     )
     assert first is not None
     assert others == [first, first]  # with the plans tried and the events replayed

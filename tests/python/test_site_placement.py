@@ -55,7 +55,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> LoadedTrace:
 
 @pytest.fixture(scope="module")
 def by_class(loaded: LoadedTrace) -> PlacedLayout:
-    learned = learn_placement(loaded, list(layouts(4).values()), 500_000)
+    learned = learn_placement(loaded, list(layouts(4).values()), most_events=500_000)
     assert learned is not None
     return learned.climbed
 

@@ -144,7 +144,8 @@ def measure_portfolio(
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    ground = Ground(Load.of([loaded.profile]), base, bounds.packing, loaded.threads)
+    load = Load.of([loaded.profile])
+    ground = Ground(load, base, bounds.packing, loaded.threads, loaded.found)
 
     search = _ComparisonSearch(loaded, portfolio, ground, progress)
     with closing(search):

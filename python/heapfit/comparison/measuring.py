@@ -3,11 +3,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import grow_headers, search
+from heapfit.comparison.incumbents.needs import (
+    Need,
+    grow_headers,
+    known_searches,
+    search,
+)
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
@@ -24,6 +30,7 @@ class Ground:
     base_alignment: int  # of every region: the largest that the trace or a plan asks for
     packing: int = 0  # bytes of an offline packing that replays may beat
     threads: int = 0  # that try regions of a plan at once; 0: one for each core
+    found: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # of the trace, so far
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +70,7 @@ def measure_candidate(
         also=precision.also,
         threads=ground.threads,
         every_size=precision.every_size,
+        known=known_searches(ground.found, ground.base_alignment, candidate.plan),
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:
@@ -79,7 +87,7 @@ def measure_candidate(
         replay=replay,
         events_left=found.events_left,
         placed=_lower_placement(candidate, events, trial, found, ground.packing),
-        work=_work_of(found, replay, precision),
+        work=_work_of(need, replay, precision),
     )
 
 
@@ -111,13 +119,11 @@ def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, 
     )
 
 
-def _work_of(
-    search: _engine.RegionSearch, replay: _engine.ReplayResult | None, precision: Precision
-) -> Work:
-    is_whole = precision.every_size and search.searched
+def _work_of(need: Need, replay: _engine.ReplayResult | None, precision: Precision) -> Work:
+    is_whole = precision.every_size and need.search.searched
     return Work(
-        regions=0 if is_whole else search.events,
-        every_size=search.events if is_whole else 0,
+        regions=0 if is_whole else need.events,
+        every_size=need.events if is_whole else 0,
         metered=0 if replay is None else replay.events,
         walked=0 if replay is None else replay.blocks_walked,
     )

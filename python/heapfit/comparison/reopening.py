@@ -97,7 +97,8 @@ class PrunedRows:
         if limit is not None and limit < (row.r_safe_at_least or 0):
             return row, Work()
         one = Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
-        ground = Ground(best.load, comparison.base_alignment, threads=self.loaded.threads)
+        base, threads = comparison.base_alignment, self.loaded.threads
+        ground = Ground(best.load, base, threads=threads, found=self.loaded.found)
         events, work = find_events(one, self.loaded), Work()
         if size is not None and limit is not None:
             tried = try_limit(one, events, ground, limit)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
 from heapfit.design.budgets.choice import BudgetChoice
 from heapfit.design.effort import BUDGETS, Effort
+from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 
@@ -20,6 +21,8 @@ class PlanOptions:
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     effort: Effort = Effort.STANDARD  # how far plans are looked for
+    layout: Plan | None = None  # of `tailored`, the one that learns; None: the best of all
+    climbs: bool = True  # single classes are turned over, behind the guesses
 
     @property
     def budgeting(self) -> BudgetChoice:

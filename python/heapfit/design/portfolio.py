@@ -124,7 +124,7 @@ def _make_tailored(
 ) -> list[PortfolioEntry]:
     if not options.learns:
         return list_plain_candidates(loaded)
-    return make_tailored_candidates(loaded, options.budgeting.seed, progress, options.call_sites)
+    return make_tailored_candidates(loaded, options, progress)
 
 
 def _make_coarser(

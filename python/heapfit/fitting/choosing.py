@@ -121,7 +121,7 @@ def _settle(
     """
     programs = ChangedPrograms.from_recordings(recordings, whole.part("try changes", _TRIED))
     table, reopen = _measure_candidates(recordings, options, programs, whole, sweep)
-    parts = cut_parts(recordings[0], options) if len(recordings) == 1 else None
+    parts = cut_parts(recordings[0]) if len(recordings) == 1 else None
     trials = ChangeTrials(programs, reopen, options.pools, options.is_by_memory)
     compared = whole.part("compare", len(table.rows) + _SEARCHED_AGAIN)
     views: dict[int, Comparison] = {}
@@ -140,7 +140,7 @@ def _settle(
         most, comparison = look_at(row)
         row = _refine(row, most, comparison.row(row.name).r_safe)
         if parts is not None and row.lasts is None and row.r_safe and not row.is_cut_to_trace:
-            table = reopen(parts.judge(table, row))
+            table = reopen(parts.judge(table, row, options))
             continue
         is_tried = row.changes is not None and row.changes.is_complete
         if row.r_safe is None or is_tried or options.prefer is Preference.BUILD:

@@ -70,7 +70,7 @@ def measure_baselines(
     for heap in (*own, *common):
         is_own = heap in own
         with suppress(HeapfitError):  # it does not have what they ask for
-            found.append(measure_incumbent(heap, searched, progress, has_permanent=is_own))
+            found.append(measure_incumbent(heap, searched, progress, is_own=is_own))
         if is_own and found and found[0].most is not None:
             return Baselines((found[0],), True)
     return Baselines(tuple(one for one in found if one.most is not None))
@@ -88,11 +88,14 @@ def measure_incumbent(
     searched: Sequence[LoadedTrace],
     progress: Progress,
     *,
-    has_permanent: bool = True,
+    is_own: bool = True,
 ) -> Needs:
-    """Measures what each recording needs in a heap, and what of it no run ever frees."""
+    """Measures what each recording needs in a heap, and what of it no run ever frees.
+
+    Of one that the program may not have neither that, nor every size: no plan has more.
+    """
     try:
-        return measure_with_notes(heap, searched, progress, has_permanent=has_permanent)
+        return measure_with_notes(heap, searched, progress, is_own=is_own)
     except HeapfitError as error:
         raise HeapfitError(f"{heap.name}: {error}") from error
 
@@ -116,7 +119,7 @@ def size_incumbent(
     size = compute_size(most, known, options)
     grown = grow_headers(needs.heap, [size.region])
     if grown != needs.heap:
-        again = measure_incumbent(grown, searched, progress, has_permanent=bool(needs.permanent))
+        again = measure_incumbent(grown, searched, progress, is_own=bool(needs.permanent))
         return size_incumbent(
             again, searched, known=known, options=options, progress=progress, is_tried=is_tried
         )
@@ -171,7 +174,7 @@ class Judge:
 
     def _pair_parts(self, heap: Heap) -> tuple[Pair, ...]:
         """Both heaps on each part of one recording, where the fitted one was measured there."""
-        parts = cut_parts(self.choice.shown, self.options) if self.choice.row.parts else None
+        parts = cut_parts(self.choice.shown) if self.choice.row.parts else None
         if parts is None:
             return ()
         needs = measure(heap, parts.parts, every_size=False).memories

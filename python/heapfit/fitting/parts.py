@@ -12,88 +12,93 @@ learned from it. Longer runs take that back (docs/margin.md). A job has no such 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import verdict_rows
-from heapfit.comparison.work import Work
-from heapfit.design.placement.tailored_plans import LEAST_POINTS
+from heapfit.comparison.work import Work, total_work
+from heapfit.design.placement.tailored_plans import (
+    BY_LIFETIME,
+    HOLE_LIMIT,
+    LEAST_POINTS,
+    find_layout,
+)
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import list_uncounted, split_applicable
 from heapfit.forecast.load import Load
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.excerpt import save_excerpt
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PARTS: Final = 8
+_PARTS: Final = "parts"  # of what was found of a recording
 _LIVES: Final = 10  # events of a part for each block that is live at once: holes take long to form
 
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The parts of a recording, and plans learned of either half of it, made once asked for."""
+    """The parts of a recording, and its halves, of either of which plans are learned."""
 
     parts: tuple[LoadedTrace, ...]  # but for the first
     halves: tuple[LoadedTrace, ...]
-    options: PlanOptions
-    progress: Progress = ignore_progress
-    learned: dict[int, Portfolio] = field(default_factory=dict)  # by the half
 
-    def judge(self, table: Comparison, row: Row) -> Comparison:
+    def judge(self, table: Comparison, row: Row, options: PlanOptions) -> Comparison:
         """The table with what a row needs of the parts, and whether its lead lasts there.
 
         A plan that learned has to save as much over the best that did not as any step of learning.
         """
         rival = next((one for one in verdict_rows(table) if not one.trained_on_this_trace), row)
-        needs, work = self.measure(row)
+        needs, work = self.measure(row, options)
         lasts = True
         if rival is not row and row.trained_on_this_trace:
-            others, more = self.measure(rival)
+            others, more = self.measure(rival, options)
             peaks, work = sum(one.profile.u_max for one in self.parts), work + more
             lasts = _total(others) - _total(needs) >= LEAST_POINTS / 100 * peaks
         judged = replace(row, parts=needs, lasts=lasts, work=row.work + work)
         return replace(table.with_row(judged), work=table.work + work)
 
-    def measure(self, row: Row) -> tuple[tuple[int | None, ...], Work]:
-        """What a row's plan needs of each part, made without it where it learns; and the work."""
-        before = len(self.learned)
-        heaps = [row.heap, row.heap]
+    def measure(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
+        """What a row's plan needs of each part, made without it where it learns; and the work.
+
+        Learned anew is what the row's plan learned, in its layout.
+        """
+        heaps, work = [row.heap, row.heap], Work()
         if row.trained_on_this_trace:
-            heaps = [self._learn_without(one, row) for one in range(2)]
+            climbs = not row.name.startswith((BY_LIFETIME, HOLE_LIMIT))
+            options = replace(options, layout=find_layout(row.plan), climbs=climbs)
+            learned = [
+                split_applicable(list_uncounted(one, options)) for one in reversed(self.halves)
+            ]
+            plans = [one.plan(row.name) or row.plan for one in learned]
+            heaps = [replace(row.heap, plan=plan) for plan in plans]
+            work = total_work(one.work for one in learned)
         found = [
             measure(heaps[i // (PARTS // 2)], [one], every_size=False)
             for i, one in enumerate(self.parts, 1)
         ]
-        made = [one.work for one in [*self.learned.values()][before:]]
-        work = sum(made, Work(regions=sum(one.events for one in found)))
+        work += Work(regions=sum(one.events for one in found))
         return tuple(one.most for one in found), work
 
-    def _learn_without(self, half: int, row: Row) -> Heap:
-        """The heap of a row as it is learned of the other half."""
-        if half not in self.learned:
-            other = self.halves[1 - half]
-            made = list_uncounted(other, self.options, self.progress)
-            self.learned[half] = split_applicable(made)
-        plan = self.learned[half].plan(row.name)
-        return row.heap if plan is None else replace(row.heap, plan=plan)
 
-
-def cut_parts(
-    recording: LoadedTrace, options: PlanOptions, progress: Progress = ignore_progress
-) -> Parts | None:
-    """The parts of a recording; None of one that is a job, or too short to be cut."""
+def cut_parts(recording: LoadedTrace) -> Parts | None:
+    """The parts of a recording, cut once; None of one that is a job, or too short to be cut."""
     load, profile = Load.of([recording.profile]), recording.profile
     if load.is_job or load.is_start or profile.events < PARTS * _LIVES * profile.live_blocks_max:
         return None
-    cuts = [profile.events * i // PARTS for i in range(PARTS + 1)]
+    if (_PARTS,) not in recording.found:
+        recording.found[_PARTS,] = _cut(recording)
+    found: Parts = recording.found[_PARTS,]
+    return found
+
+
+def _cut(recording: LoadedTrace) -> Parts:
+    events = recording.profile.events
+    cuts = [events * i // PARTS for i in range(PARTS + 1)]
     windows = [*pairwise(cuts[1:]), *pairwise(cuts[:: PARTS // 2])]
     with scratch_folder() as folder:
         parts = (
@@ -101,7 +106,7 @@ def cut_parts(
             for number, one in enumerate(windows)
         )
         found = [load_trace(one, recording.alignment) for one in parts]
-    return Parts(tuple(found[:-2]), tuple(found[-2:]), options, progress)
+    return Parts(tuple(found[:-2]), tuple(found[-2:]))
 
 
 def _total(needs: Sequence[int | None]) -> float:

@@ -61,6 +61,7 @@ def find_this_build(selection: Selection) -> ThisBuild | None:
     if not name or name == choice.row.name or sizes[name] >= named:
         return None
     row = choice.table.row(name)
-    programs = ChangedPrograms.from_recordings(selection.searched)
-    tested = programs.test(row.heap, row.r_safe or 0, row.known)
+    programs, tested = ChangedPrograms.from_recordings(selection.searched), row.changes
+    if tested is None or not tested.is_complete:
+        tested = programs.test(row.heap, row.r_safe or 0, row.known)
     return ThisBuild(name, sizes[name], programs.confirm(row.heap, sizes[name], tested))

@@ -317,15 +317,12 @@ def _choose(ground: Ground, load: Load, found: Sequence[Point], options: Placing
 def _try_out(ground: Ground, load: Load, point: Point, margin: float | None) -> _Tried:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
-    known = MarginBasis(replace(load, peaks=_scale_to(load.peaks, max(live, 1))), kind)
+    # As if the highest peak of what needs the first memory were that of all that is inside.
+    peaks = tuple(max(live, 1) * one // max(*load.peaks, 1) for one in load.peaks)
+    known = MarginBasis(replace(load, peaks=peaks), kind)
     changes = try_changed_programs(ground, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
     return point, heap_size(point.size, known, margin=margin), known, changes
-
-
-def _scale_to(peaks: tuple[int, ...], most: int) -> tuple[int, ...]:
-    """Peaks of what needs the first memory, as if the highest were that of all that is inside."""
-    return tuple(most * one // max(*peaks, 1) for one in peaks)
 
 
 def _profile_inside(demand: Demand, bits: int) -> Profile:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from heapfit.design.pools.special_pools import pool_sizes, special_sizes
+from heapfit.design.pools.special_pools import LARGEST_POOL, pool_sizes, special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.demand import Demand, Integers, measure_demand, smallest_that_fits
@@ -18,8 +18,6 @@ from heapfit.sizing.pool_replay import Shape
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
 from heapfit.trace.profile import Profile, profile_trace
 from heapfit.trace.stored import Trace
-
-LARGEST_POOL = 2**31 - 64  # bytes; no block can be larger
 
 
 @dataclass(frozen=True, slots=True)

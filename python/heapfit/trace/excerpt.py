@@ -10,10 +10,10 @@ draws it). So it reaches the same peak of live bytes, and never more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
-from heapfit.trace.profile import SAMPLES, Profile, profile_of
-from heapfit.trace.stored import Trace, prefix_errors, write_trace
+from heapfit.trace.profile import SAMPLES, Profile, profile_events, profile_of
+from heapfit.trace.stored import REPLAYED, Trace, prefix_errors, write_trace
 from heapfit.trace.table_file import Columns
 
 Window: TypeAlias = tuple[int, int]  # first event, and that after the last
@@ -122,19 +123,40 @@ def save_excerpt(
     excerpt = _engine.Excerpt(list(windows))
     trace.feed(excerpt.feed, _KEEP, lambda step, share: progress(step, share / 2))
     rows, sizes = excerpt.finish()
-    kept = _read_rows(trace, rows, sizes, progress)
+    batches = _tell_reading(trace.batches(trace.columns), trace.info.events, progress)
+    kept = _read_rows(batches, rows, sizes)
     note = f"{len(rows):,} of {trace.info.events:,} events: an excerpt of {trace.path.name}."
     info = replace(trace.info, notes=(*trace.info.notes, note))
     return write_trace(path, kept, info, lambda: trace.chains, trace.origin)
 
 
+def shorten(loaded: LoadedTrace, events: int) -> LoadedTrace | None:
+    """An excerpt in memory of about so many events; None where it is no less than half of all.
+
+    None, too, where so many blocks are live at once that holes need more events to form.
+    """
+    profile = loaded.profile
+    if profile.events < 2 * events or events < 2 * _LIVES * profile.live_blocks_max:
+        return None
+    peaks = _engine.StretchPeaks(_STRETCH)
+    peaks.feed(loaded.events)
+    found = Survey(profile, loaded.content, peaks.live_highest, tuple(peaks.octave_peaks))
+    excerpt, kept = _engine.Excerpt(windows_of(found, events)), _engine.EventArray()
+    excerpt.feed(loaded.events)
+    rows, sizes = excerpt.finish()
+    for columns in _read_rows(loaded.batches(REPLAYED), rows, sizes):
+        kept.append(columns["op"], columns["object"], columns["size"], columns["alignment"])
+    sites = loaded.sites[rows] if len(loaded.sites) else loaded.sites
+    return replace(loaded, events=kept, sites=sites, profile=profile_events(kept), found={})
+
+
 def _read_rows(
-    trace: Trace, rows: NDArray[np.uint64], sizes: NDArray[np.uint64], progress: Progress
-) -> Iterator[Columns]:
+    batches: Iterable[Columns], rows: NDArray[np.uint64], sizes: NDArray[np.uint64]
+) -> Iterator[dict[str, NDArray[Any]]]:
     """The columns of these rows, with other sizes and with objects renumbered."""
     born = np.zeros(0, np.uint32)  # the trace's numbers of the excerpt's objects, which ascend
     first = done = 0
-    for batch in trace.batches(trace.columns):
+    for batch in batches:
         end = first + len(batch["op"])
         until = int(np.searchsorted(rows, end))
         picked = rows[done:until].astype(np.int64) - first
@@ -145,4 +167,12 @@ def _read_rows(
         if until > done:
             yield columns
         first, done = end, until
-        progress(_KEEP, (1 + first / trace.info.events) / 2)
+
+
+def _tell_reading(batches: Iterable[Columns], events: int, progress: Progress) -> Iterator[Columns]:
+    """The batches, each of which is told once it was read: the second half of the progress."""
+    first = 0
+    for batch in batches:
+        yield batch
+        first += len(batch["op"])
+        progress(_KEEP, (1 + first / events) / 2)

@@ -7,7 +7,7 @@ trace.parquet --> events, call sites, hash of the content --> profile
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
@@ -47,10 +47,8 @@ class LoadedTrace:
     runs: tuple[LoadedTrace, ...] = ()  # several recorded ones that the trace consists of
     fleet: _engine.Fleet | None = None  # all that it consists of, each to be served by itself
     threads: int = 1  # that may try plans on it at once; any number finds the same
-    # What calls cost (comparison.costs), by the text of a heap and its memory in bytes.
-    counted_calls: dict[tuple[str, int], Mapping[str, NDArray[Any]]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
+    # What was found of it, by what was asked: costs of calls, regions of heaps, parts.
+    found: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def largest_alignment(self) -> int:
@@ -84,7 +82,7 @@ class LoadedTrace:
         chains = self.trace.chains
         if not chains:
             return self
-        return replace(self, sites=callers_of(self.sites, chains), counted_calls={})
+        return replace(self, sites=callers_of(self.sites, chains), found={})
 
     def trial(self, plan: Plan) -> AnyTrial:
         """A trial of a plan without call sites, on a base aligned as the trace asks for it."""

@@ -69,11 +69,12 @@ def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str,
     """
     plan, region = heap.plan, heap.region(memory)
     key = repr((plan, heap.resizes, heap.least, heap.walks)), region
-    if key not in recording.counted_calls:
+    if key not in recording.found:
         base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
         if heap.walks:
-            found = count_walks(plan, heap.serve(requests_of(recording)), region, base)
+            calls = count_walks(plan, heap.serve(requests_of(recording)), region, base)
         else:
-            found = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
-        recording.counted_calls[key] = found
-    return recording.counted_calls[key]
+            calls = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
+        recording.found[key] = calls
+    found: Mapping[str, NDArray[Any]] = recording.found[key]
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,9 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, Recording, describe_namesakes, make_system_heap
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
+from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 
 
@@ -71,18 +74,28 @@ def search(
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
+    known: dict[tuple[Any, ...], _engine.RegionSearch] | None = None,
 ) -> Need:
-    """The smallest regions in which a trial of the heap serves; `measure` has the rules."""
-    step = f"compare {heap.name}"
+    """The smallest regions in which a trial of the heap serves; `measure` has the rules.
+
+    `known`: searches on this recording, of regions that begin alike; it is added to.
+    """
+    step, events = f"compare {heap.name}", 0
+    asked, known = (repr(replace(heap, name="", title="")), also), {} if known is None else known
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
 
-    found = trial.scan(threads, tell, bool(every_size), also)
-    events = found.events
+    def scan(whole: bool) -> _engine.RegionSearch:
+        nonlocal events
+        if (*asked, whole) not in known:
+            known[*asked, whole] = trial.scan(threads, tell, whole, also)
+            events += known[*asked, whole].events
+        return known[*asked, whole]
+
+    found = scan(bool(every_size))
     if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
-        found = trial.scan(threads, tell, True, also)
-        events += found.events
+        found = scan(True)
     progress(step, 1.0)
     r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
     return Need(r_min, r_safe, found, events)
@@ -113,6 +126,9 @@ def measure(
             also=also,
             threads=threads,
             every_size=every_size,
+            known=known_searches(one.found, max(base, one.largest_alignment), heap.plan)
+            if isinstance(one, LoadedTrace)
+            else None,
         )
         for one in recordings
     )
@@ -132,6 +148,15 @@ def measure(
     return replace(again, more_events=again.more_events + needs.events)
 
 
+def known_searches(
+    found: dict[tuple[Any, ...], Any], base: int, plan: Plan
+) -> dict[tuple[Any, ...], _engine.RegionSearch]:
+    """The searches that are among what was found of a recording, of regions that begin so."""
+    known: dict[tuple[Any, ...], _engine.RegionSearch]
+    known = found.setdefault(("regions", max(base, plan.alignment)), {})
+    return known
+
+
 def grow_headers(heap: Heap, memories: Sequence[int | None]) -> Heap:
     """The heap with the headers that it has where it needs so much memory; None: any."""
     most = heap.largest_short
@@ -147,17 +172,18 @@ def measure_with_notes(
     recordings: Sequence[Recording],
     progress: Progress = ignore_progress,
     *,
-    has_permanent: bool = True,
+    is_own: bool = True,
 ) -> Needs:
     """The needs with notes on what the heap is not, and with what no run ever frees.
 
-    That is sought if `has_permanent`: requests that begin all recordings, before any free, and stay
-    until the end. Their saving is of the largest memory of all.
+    That is sought if the program has the heap: requests that begin all recordings, before any free,
+    and stay until the end. Their saving is of the largest memory of all.
     """
-    needs, requests = measure(heap, recordings, progress=progress), [*map(requests_of, recordings)]
+    needs = measure(heap, recordings, progress=progress, every_size=None if is_own else False)
+    requests = [*map(requests_of, recordings)]
     refused = [note for one in requests for note in heap.describe_zero_requests(one)]
     needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap), *refused])))
-    objects = _find_permanent(requests) if has_permanent and needs.most is not None else ()
+    objects = _find_permanent(requests) if is_own and needs.most is not None else ()
     if not objects or needs.most is None:
         return needs
     sizes, unit = [int(requests[0].size[one]) for one in objects], needs.heap.plan.alignment

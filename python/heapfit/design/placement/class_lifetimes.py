@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long blocks of each size class of `tailored` or `sized` live, and their age at the peak."""
+"""How long blocks of each size class of `tailored` or `sized` live, and which may go together."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ _HEADER = 4  # bytes of one
 _LEAST_HEADED = 16  # bytes of the smallest chunk then
 _LEAST_MAPPED = 2  # granules of it in a map
 _PAIRS = 2  # the layout in which it may have one
+_CUTS = 10  # of each order of the classes, from decision 13
 _SIZED = "sized"  # has the same classes, see hfit/sized.h
 _LEAST_SIZED = 8  # bytes of its smallest chunk, or one granule
 
@@ -80,3 +82,22 @@ def class_lifetimes(
         whole = np.bincount(class_of, weights, CLASSES)[classes]
         figures.append(tuple((sums / np.maximum(whole, 1)).tolist()))
     return tuple(classes.tolist()), figures
+
+
+def guesses(classes: Sequence[int], figures: Sequence[Sequence[float]]) -> list[int]:
+    """Sets of classes to cut from the end: the first by a figure of their lifetimes, or by size."""
+    placements = set()
+    for key in (*figures, classes):
+        order = [size_class for _, size_class in sorted(zip(key, classes, strict=True))]
+        placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
+    return sorted(placements)
+
+
+def cuts(count: int) -> list[int]:
+    """The places at which an order of `count` classes is cut in two.
+
+    >>> cuts(1), cuts(3)
+    ([], [1, 2])
+    """
+    places = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
+    return sorted(places - {0, count})

@@ -24,12 +24,13 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import class_lifetimes
+from heapfit.design.placement.class_lifetimes import class_lifetimes, guesses
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
 from heapfit.trace.blocks import blocks_of
+from heapfit.trace.excerpt import shorten
 from heapfit.trace.loaded import LoadedTrace
 
 T = TypeVar("T")
@@ -39,7 +40,6 @@ _STEP = "learn placement"
 
 # Settings of the search. From decision 13:
 TRACES = 300  # the work by default: so many times all events are replayed
-_CUTS = 10  # of each order of the classes
 _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that have to serve, too
 # Of its first version, which 0013 measures; no other value was measured alone:
 LEAST_EVENTS = 5_000_000  # of the work
@@ -48,12 +48,14 @@ _MISSES = 250  # tries in a row without a gain end it
 # decision 13.
 _PATIENCE = 50  # times all events
 _LEAST_PATIENCE = 250_000  # events
+_MOST_PATIENCE = 5_000_000
 _PAYS = 1000
 _OVERHEAD = 1000  # events' worth of making a heap
 _NEAR = 20  # a layout is skipped that needs more than the best and U_max over this
 _ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _LAYOUT_SAVES = 500  # another layout's guess has to save U_max over this
+_GUESSED_ON = 100_000  # events of an excerpt, about: where that is less than half of all
 _FINEST = 2000  # what a change has to save is U_max over this
 
 HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
@@ -100,16 +102,18 @@ class Placement:
 def learn_placement(
     loaded: LoadedTrace,
     layouts: Sequence[Plan],
+    *,
     most_events: int,
     seed: int = 1,
     progress: Progress = ignore_progress,
+    climbs: bool = True,
 ) -> Placement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.
 
-    None if no layout serves the trace.
+    Single classes are turned over if it `climbs`. None if no layout serves the trace.
     """
     with closing(PlacementSearch(loaded, most_events, seed, progress)) as search:
-        found = search.run(layouts)
+        found = search.run(layouts, climbs=climbs)
     progress(_STEP, 1.0)
     return found
 
@@ -117,25 +121,6 @@ def learn_placement(
 def with_hole_limit(layout: Plan, limit: int) -> Plan:
     """The layout that leaves chunks above `limit` times a request alone while the top serves."""
     return replace(layout, scalars={**layout.scalars, "hole_limit": limit})
-
-
-def guesses(classes: Sequence[int], figures: Sequence[Sequence[float]]) -> list[int]:
-    """Sets of classes to cut from the end: the first by a figure of their lifetimes, or by size."""
-    placements = set()
-    for key in (*figures, classes):
-        order = [size_class for _, size_class in sorted(zip(key, classes, strict=True))]
-        placements |= {sum(1 << one for one in order[:cut]) for cut in cuts(len(order))}
-    return sorted(placements)
-
-
-def cuts(count: int) -> list[int]:
-    """The places at which an order of `count` classes is cut in two.
-
-    >>> cuts(1), cuts(3)
-    ([], [1, 2])
-    """
-    places = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
-    return sorted(places - {0, count})
 
 
 class PlacementSearch:
@@ -151,6 +136,7 @@ class PlacementSearch:
         self._cache = TrialCache(loaded)
         self._most_events = max(most_events, 1)
         self._events_left = most_events
+        self._seed = seed
         self._random = random.Random(seed)
         self._progress = progress
         self._grain = max(loaded.profile.u_max // _FINEST // _engine.REGION_UNIT, 1)
@@ -159,7 +145,7 @@ class PlacementSearch:
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
-    def run(self, layouts: Sequence[Plan]) -> Placement | None:
+    def run(self, layouts: Sequence[Plan], *, climbs: bool) -> Placement | None:
         """Learns the ends of size classes, starting from plain layouts; None if none serves."""
         for layout in layouts:
             self._try(layout, 0)
@@ -172,13 +158,20 @@ class PlacementSearch:
             for placing in self._guess(limited, layouts):
                 if self._has_work() and self._refine(placing):
                     by_lifetime = self.best or limited
-            layout = (self.best or limited).layout
-            self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
+            if climbs:
+                layout = (self.best or limited).layout
+                self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
         best = self.best or limited
         return Placement(plain, limited, by_lifetime, best, self.tried, self.replayed)
 
     def _guess(self, best: PlacedLayout, layouts: Sequence[Plan]) -> list[PlacedLayout]:
-        """The guesses to refine: of the layouts that need little more than the best."""
+        """The guesses to refine: of the layouts that need little more than the best.
+
+        Of a long recording they are what an excerpt of it learns.
+        """
+        short = None if self._loaded.fleet else shorten(self._loaded, _GUESSED_ON)
+        if short is not None:
+            return self._learn_on(short, layouts)
         if best.layout not in layouts:
             layouts = [*layouts, best.layout]
         blocks = blocks_of(self._loaded)
@@ -190,6 +183,17 @@ class PlacementSearch:
             for high in guesses(*class_lifetimes(blocks, placing.layout))
         ]
         return _first_of_each(self._select_improving(placings))
+
+    def _learn_on(self, short: LoadedTrace, layouts: Sequence[Plan]) -> list[PlacedLayout]:
+        """The plans that were learned on an excerpt, to be tried on the whole."""
+        most = max(TRACES * len(short.events), LEAST_EVENTS)
+        with closing(PlacementSearch(short, most, self._seed, self._progress)) as search:
+            found = search.run(layouts, climbs=True)
+        self.tried += search.tried
+        self.replayed += search.replayed
+        self._events_left -= search.replayed
+        learned = [] if found is None else [found.climbed, found.by_lifetime]
+        return [replace(one, region=0) for one in learned if one.high]
 
     def close(self) -> None:
         """Stops the replays that were started ahead."""
@@ -311,7 +315,8 @@ class PlacementSearch:
         if self._marked is None or self.best is None:
             return True
         before, region = self._marked
-        if before - self._events_left < max(_PATIENCE * len(self._loaded.events), _LEAST_PATIENCE):
+        patience = min(_PATIENCE * len(self._loaded.events), _MOST_PATIENCE)
+        if before - self._events_left < max(patience, _LEAST_PATIENCE):
             return True
         self._mark()
         return region - self.best.region >= self._loaded.profile.u_max / _PAYS
@@ -325,8 +330,8 @@ class PlacementSearch:
         if start is None:
             return False
         region = self._probe(plan, max(start, 0), is_to_be_known=True)
-        if region is None:
-            return False  # it does not serve in less than the best
+        if region is None or (self.best is not None and region >= self.best.region):
+            return False  # it does not serve in less than the best, or not in what is above that
         self.best = PlacedLayout(layout, high, region)
         self._misses = 0
         return True

@@ -25,8 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.design.placement.call_sites import call_sites
-from heapfit.design.placement.class_lifetimes import CLASSES, class_lifetimes, classes_of_sizes
-from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch, cuts
+from heapfit.design.placement.class_lifetimes import (
+    CLASSES,
+    class_lifetimes,
+    classes_of_sizes,
+    cuts,
+)
+from heapfit.design.placement.learned import TAG_BITS, PlacedLayout, PlacementSearch
 from heapfit.plan.plan import MOST_TAGS, Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.blocks import Blocks, blocks_of

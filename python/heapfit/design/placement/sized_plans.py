@@ -29,7 +29,9 @@ def learn_sized_ends(
         LIMITED: Plan(ALLOCATOR, {**scalars, "hole_limit": HOLE_LIMIT}),
     }
     work = max(TRACES * len(loaded.events), LEAST_EVENTS)
-    learned = learn_placement(loaded, list(names.values()), work, seed, progress)
+    learned = learn_placement(
+        loaded, list(names.values()), most_events=work, seed=seed, progress=progress
+    )
     if learned is None:
         return NotApplicable(TWO_ENDS, "sized does not serve the trace")
     before = next(name for name, plan in names.items() if plan == learned.plain.plan)

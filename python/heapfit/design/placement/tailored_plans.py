@@ -22,6 +22,7 @@ from heapfit.design.placement.learned import (
 )
 from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
+from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
@@ -87,20 +88,34 @@ def layout_name(plan: Plan) -> str | None:
     return next((name for name, one in named.items() if one == plan), None)
 
 
+def find_layout(plan: Plan) -> Plan:
+    """The plain layout of a plan of `tailored`.
+
+    >>> find_layout(Plan("tailored", {"alignment": 8, "layout": 2, "ends": 2})).scalars
+    {'alignment': 8, 'layout': 2}
+    """
+    kept = {name: plan.scalars[name] for name in ("alignment", "layout") if name in plan.scalars}
+    return Plan(plan.allocator, kept)
+
+
 def make_tailored_candidates(
     loaded: LoadedTrace,
-    seed: int = 1,
+    options: PlanOptions | None = None,
     progress: Progress = ignore_progress,
-    call_sites: bool = False,
 ) -> list[Candidate | NotApplicable]:
-    """The candidates of `tailored`, learned ones included, but for the plain allocator.
-
-    `call_sites`: the program can pass call sites, so that they may decide, too.
-    """
-    plain = layouts(loaded.alignment)
-    candidates = _list_plain(loaded, plain)
+    """The candidates of `tailored`, learned ones included, but for the plain allocator."""
+    options, every = options or PlanOptions(), layouts(loaded.alignment)
+    plain = {name: one for name, one in every.items() if options.layout in (None, one)}
+    candidates, seed = _list_plain(loaded, plain), options.budgeting.seed
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
-    learned = learn_placement(loaded, list(plain.values()), most, seed, progress)
+    learned = learn_placement(
+        loaded,
+        list(plain.values()),
+        most_events=most,
+        seed=seed,
+        progress=progress,
+        climbs=options.climbs,
+    )
     if learned is None:
         why = "no layout serves the trace, or none did before an interrupt"
         return candidates + [NotApplicable(name, why) for name in _LEARNED]
@@ -113,7 +128,7 @@ def make_tailored_candidates(
         candidates.append(replace(_judge_stacks(loaded, placed, before), replayed=replayed))
     else:
         candidates.append(NotApplicable(STACKS, why_not, before[0]))
-    if not call_sites:
+    if not options.call_sites:
         return [*candidates, *_skip_sites(loaded)]
     by_site, replayed = learn_sites(loaded, learned.climbed, most, seed, progress)
     return [*candidates, replace(_judge_sites(loaded, by_site, before), replayed=replayed)]

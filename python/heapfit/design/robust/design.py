@@ -20,6 +20,7 @@ from typing import TypeAlias
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.work import total_work
+from heapfit.design.placement.tailored_plans import TWO_ENDS, find_layout
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import split_applicable
 from heapfit.design.robust.jobs import Fold, Replays, make_folds
@@ -27,7 +28,7 @@ from heapfit.design.robust.rows import RowJudge, drop_hopeless
 from heapfit.forecast.load import Load
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Sweep
-from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace
 
 MOST_FOLDS = 8  # of the holdout check
 
@@ -56,7 +57,8 @@ def design_several(
         ([i for i in every if i % folds != part], [i for i in every if i % folds == part])
         for part in range(folds)
     ]
-    whole, *parts = make_folds(traces, [([*every], []), *parted], options, sweep, progress)
+    (whole,) = make_folds(traces, [([*every], [])], options, sweep, progress)
+    parts = make_folds(traces, parted, _learn_again(options, whole), sweep, progress)
     alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
     replays = Replays(
         traces,
@@ -78,6 +80,15 @@ def design_several(
         content=whole.content,
     )
     return judge.complete(designs), judge.complete
+
+
+def _learn_again(options: PlanOptions, whole: Fold) -> PlanOptions:
+    """The options of plans without some traces: they learn what those of all have learned."""
+    plan = whole.portfolio.plan(TWO_ENDS)
+    if plan is None or options.alignment < STANDARD_ALIGNMENT:  # it has plans of both alignments
+        return options
+    climbs = any(one.name == TWO_ENDS for one in whole.candidates)
+    return replace(options, layout=find_layout(plan), climbs=climbs)
 
 
 def _list_candidates(whole: Fold, replays: Replays, *, is_of_all: bool) -> Portfolio:

@@ -39,6 +39,7 @@ Question: TypeAlias = Callable[[_engine.Trial, Plan, int], Answer]
 
 _EVENTS_OF_A_JOB = 2_000_000  # about, in its replays
 REPLAYS_OF_A_SEARCH = 30  # about
+_HARDEST = 4  # traces of a fold, by their most live bytes, that placement is learned from
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,9 @@ def _make_fold(
         loaded = load_trace(joined, options.alignment)
         if loaded.profile.u_max == 0:
             raise HeapfitError("nothing is ever allocated in these traces")
-        fleet = _engine.Fleet(tuple(run.events for run in each))
+        # The plan to use learns from all. What judges it need not: the hardest show what it learns.
+        hardest = sorted(each, key=lambda run: -run.profile.u_max)[: _HARDEST if unseen else None]
+        fleet = _engine.Fleet(tuple(run.events for run in hardest))
         loaded = replace(loaded, runs=each, fleet=fleet)
         portfolio = robust_portfolio(loaded, options, progress)
         return Fold(seen, unseen, portfolio, joined.info, loaded.content)

@@ -11,14 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.design.budgets.greedy_budgets import classes_with_most, plan_from_budgets
+from heapfit.design.budgets.greedy_budgets import (
+    FREQUENT_CLASSES,
+    classes_with_most,
+    frequent_classes,
+    largest_classes,
+    plan_from_budgets,
+)
 from heapfit.design.budgets.live_points import live_points
 from heapfit.design.budgets.priced import price_budgets
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
-CLASSES = 16  # as for budgets alone: greedy_budgets.py
 PRICES = (0.05, 0.15)  # docs/evidence/design.md
 # Bounds on the work:
 _WIDE = 32  # sizes that the choice by requests served looks at
@@ -41,10 +46,8 @@ def search_starts(loaded: LoadedTrace, progress: Progress = ignore_progress) -> 
 
 
 def _choices(loaded: LoadedTrace) -> Iterator[list[int]]:
-    profile, alignment = loaded.profile, loaded.alignment
-    sizes, counts = loaded.live_at_peak()
-    yield classes_with_most(sizes, sizes * counts, alignment, CLASSES)
-    yield classes_with_most(profile.sizes, profile.allocations, alignment, CLASSES)
+    yield largest_classes(loaded, FREQUENT_CLASSES)
+    yield frequent_classes(loaded.profile, loaded.alignment)
     yield _sizes_with_most_hits(loaded)
 
 
@@ -56,7 +59,7 @@ def _sizes_with_most_hits(loaded: LoadedTrace) -> list[int]:
     counts = price_budgets(live, blocks, wide, PRICES[-1])
     hits = [int((seen <= count).sum()) for seen, count in zip(after, counts, strict=True)]
     order = sorted(range(len(wide)), key=lambda i: (-hits[i], wide[i]))
-    return sorted(wide[i] for i in order[:CLASSES] if hits[i] > 0)
+    return sorted(wide[i] for i in order[:FREQUENT_CLASSES] if hits[i] > 0)
 
 
 def _budgets(loaded: LoadedTrace, sizes: list[int]) -> Iterator[list[int]]:

@@ -146,4 +146,4 @@ def _drop_sizes(loaded: LoadedTrace, sizes: Collection[int]) -> LoadedTrace:
         raise HeapfitError(f"{loaded.trace.given}: no request is left for the heap")
     events = remove_objects(requests, np.flatnonzero(elsewhere).tolist()).engine()
     no_sites = np.zeros(0, np.uint32)
-    return replace(loaded, events=events, sites=no_sites, profile=profile_events(events))
+    return replace(loaded, events=events, sites=no_sites, profile=profile_events(events), found={})
