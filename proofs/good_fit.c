@@ -22,9 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hfit/contract.h"
+
 static void note_load(uint32_t offset);
 static void note_store(uint32_t offset);
-static void note_misuse(void);
+static void note_misuse(hfit_misuse kind, const void *pointer);
 
 /* Ends the program with what does not hold. */
 #define CHECK(statement)                                                                           \
@@ -40,7 +42,7 @@ static const char *now = "init";
 #define HFIT_ON_LOAD(heap, offset) ((void)(heap), note_load(offset))
 #define HFIT_ON_STORE(heap, offset) ((void)(heap), note_store(offset))
 #define HFIT_ON_MISUSE(heap, kind, pointer)                                                        \
-    ((void)(heap), (void)(kind), (void)(pointer), note_misuse())
+    ((void)(heap), note_misuse((hfit_misuse)(kind), pointer))
 #define HFIT_ASSERT(statement) CHECK(statement)
 #include "src/tiling/good_fit.c"
 
@@ -54,7 +56,7 @@ static void begin(const char *name, uint32_t about) {
     memcpy(is_known, known_before, sizeof is_known);
     own = about;
     loads = stores = misuses = 0;
-    is_bad = false;
+    bad = NULL;
     calls++;
 }
 
@@ -125,9 +127,34 @@ static void try_alloc(const state *s, size_t size) {
     }
 }
 
+/* Bytes before an aligned block in a chunk: 0, or enough for a free chunk. */
+static uint32_t gap_before(uint32_t start, uint32_t alignment) {
+    uint32_t gap = (0u - start - HEADER_SIZE) & (alignment - 1);
+    while (gap != 0 && gap < CHUNK_LEAST) {
+        gap += alignment;
+    }
+    return gap;
+}
+
+/* As serving, for an aligned block: a chunk that has room wherever it begins, else the top if that
+ * has just enough; where the block lies. */
+static uint32_t serving_aligned(const state *s, uint32_t alignment, uint32_t needed) {
+    const uint32_t most = alignment + CHUNK_LEAST - plan.common.alignment;
+    uint32_t start = needed + most < end ? serving(s, needed + most) : 0;
+    if (start == 0 && gap_before(s->top, alignment) + needed <= end - s->top) {
+        start = s->top;
+    }
+    return start == 0 ? 0 : start + gap_before(start, alignment) + HEADER_SIZE;
+}
+
 static void try_aligned(const state *s, size_t alignment, size_t size) {
     begin("alloc_aligned", 0);
     const unsigned char *block = hfit_good_fit_alloc_aligned(heap, &plan.common, alignment, size);
+    if (alignment > plan.common.alignment) {
+        const uint32_t needed = needed_for(size);
+        const uint32_t place = size < end ? serving_aligned(s, (uint32_t)alignment, needed) : 0;
+        CHECK(block == (place == 0 ? NULL : region + place));
+    }
     if (block == NULL) {
         expect_unchanged();
     } else {
@@ -138,7 +165,8 @@ static void try_aligned(const state *s, size_t alignment, size_t size) {
 
 /* A free of what a call just gave back or moved away from. */
 static void free_again(const unsigned char *block) {
-    is_bad = true;
+    bad = block;
+    is_foreign = (uint32_t)(block - region) - HEADER_SIZE >= word_at(TOP);
     stores = 0;
     hfit_good_fit_free(heap, &plan.common, (unsigned char *)(uintptr_t)block);
     CHECK(misuses == 1 && stores == 0);
@@ -178,19 +206,39 @@ static void try_bad_free(const state *s, uint32_t offset) {
         in = c->start + HEADER_SIZE < offset && offset < c->start + c->size ? c : in;
     }
     begin("bad free", 0);
-    is_bad = true;
+    bad = region + offset;
     if (offset >= HEADER_SIZE && offset % 4 == 0 && offset <= end && !is_known[offset / 4 - 1]) {
         put(offset - HEADER_SIZE, no_header(in, offset - HEADER_SIZE));
     }
+    is_foreign = offset < first + HEADER_SIZE || offset >= s->top + HEADER_SIZE ||
+                 offset % plan.common.alignment != 0 ||
+                 (word_at(offset - HEADER_SIZE) & CHUNK_FREE) == 0;
     memset(is_known, true, sizeof is_known); /* the word behind a chunk that is none */
     CHECK(hfit_good_fit_free_usable(heap, &plan.common, region + offset) == 0);
     CHECK(misuses == 1 && stores == 0);
+}
+
+/* The chunk in which a block has room for a new size: its own with what is free behind it, else the
+ * one that serves a request, else its own with what is free on both sides; 0 if none has. */
+static uint32_t serving_resize(const state *s, const chunk *c, uint32_t needed) {
+    const uint32_t i = (uint32_t)(c - s->chunks);
+    const chunk *left = i > 0 && !c[-1].is_used ? c - 1 : NULL;
+    const bool is_last = i + 1 == s->count;
+    const uint32_t behind = is_last ? end - s->top : c[1].is_used ? 0 : c[1].size;
+    if (needed <= c->size + behind) {
+        return c->start;
+    }
+    const uint32_t start = serving(s, needed);
+    return start != 0 || left == NULL || left->size + c->size + behind < needed ? start
+                                                                                : left->start;
 }
 
 static void try_resize(const state *s, const chunk *c, size_t size) {
     begin("resize", c->start);
     unsigned char *block = region + c->start + HEADER_SIZE;
     const unsigned char *moved = hfit_good_fit_resize(heap, &plan.common, block, size);
+    const uint32_t start = size < end ? serving_resize(s, c, needed_for(size)) : 0;
+    CHECK(moved == (start == 0 ? NULL : region + start + HEADER_SIZE));
     if (moved == NULL) {
         expect_unchanged();
         return;
@@ -275,6 +323,28 @@ static void try_states(state *s) {
     }
 }
 
+/* States of a larger region, with two chunks of a class that holds several sizes, in either order.
+ */
+static void try_two_of_a_class(void) {
+    const uint32_t granule = plan.common.alignment, used = needed_for(0);
+    for (uint32_t i = 0; i < 32; i++) {
+        const uint32_t sizes[] = {(16 + i / 2 % 4) * granule, (16 + i / 8) * granule};
+        const uint32_t class = class_of_size[sizes[0] / 4];
+        state s = {.top = first};
+        for (uint32_t j = 0; j < 5; j++) {
+            const uint32_t size = j % 2 == 0 ? used : sizes[j / 2];
+            s.chunks[s.count++] = (chunk){s.top, size, j % 2 == 0};
+            s.top += size;
+        }
+        s.lengths[class] = 2;
+        s.lists[class][i % 2] = s.chunks[1].start;
+        s.lists[class][1 - i % 2] = s.chunks[3].start;
+        lay_out(&s, false);
+        states++;
+        try_calls(&s);
+    }
+}
+
 /* A region's numbers, and what init leaves of it. False if it is too small. */
 static bool try_init(uint32_t bytes) {
     now = "init";
@@ -332,7 +402,8 @@ int main(int count, char **words) {
             try_states(&(state){.top = first});
         }
     }
-    CHECK(states > 0);
+    CHECK(states > 0 && try_init(MOST_BYTES - 4));
+    try_two_of_a_class();
     printf("%llu states, %llu calls\n", (unsigned long long)states, (unsigned long long)calls);
     return 0;
 }

@@ -7,7 +7,7 @@
 #define GOOD_FIT_INVARIANT_H
 
 enum {
-    MOST_BYTES = 512,
+    MOST_BYTES = 1024,
     MOST_CHUNKS = MOST_BYTES / CHUNK_LEAST,
     FIRST_CLASS = 8, /* of the smallest chunks; classes below are control words */
     MOST_CLASSES = 64,
@@ -44,7 +44,8 @@ static bool is_known[MOST_BYTES / 4], known_before[MOST_BYTES / 4];
 static uint32_t holder[MOST_BYTES / 4];
 static uint32_t own; /* the chunk that a call is about, or 0 */
 static uint32_t loads, stores, misuses;
-static bool is_bad; /* the call under way is to be told as misuse */
+static const void *bad; /* what is to be told as misuse, if anything */
+static bool is_foreign; /* as an address that the heap could not have given */
 static uint64_t states, calls;
 
 static void note_load(uint32_t offset) {
@@ -59,8 +60,9 @@ static void note_store(uint32_t offset) {
     stores++;
 }
 
-static void note_misuse(void) {
-    CHECK(is_bad && misuses++ == 0);
+static void note_misuse(hfit_misuse kind, const void *pointer) {
+    CHECK(pointer == bad && misuses++ == 0);
+    CHECK(kind == (is_foreign ? HFIT_MISUSE_FOREIGN : HFIT_MISUSE_NOT_LIVE));
 }
 
 static uint32_t word_at(uint32_t offset) {

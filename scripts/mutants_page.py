@@ -9,10 +9,12 @@ import csv
 import difflib
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 from mutants.draw import POPULATIONS, Population, ages_of_lines, in_drawn_order, line_by_line
 from mutants.equivalents import equivalents, named_equivalents
+from mutants.mutant import Mutant
 from mutants.score import Score
 from mutants.verdict import INVALID, SAME, SURVIVED, Kept
 
@@ -45,9 +47,10 @@ fails. A test that runs out of processor time kills, too.
 - **core**: all mutants of a run are compiled into the tests at once, each as a copy of its function
   that an environment variable chooses. A test runs once without a fault, which tells its time and
   the functions that it calls. A mutant meets the tests that call its function, those that noticed
-  its neighbours first: unit tests, contract (2,000 and 50,000 steps), explorer, double frees
-  (20,000), damaged words (20,000 and 10^6), the contract at the other levels, battery at levels 1
-  to 3, bit flips. The programs are those that the build makes of these tests.
+  its neighbours first: unit tests, the contract at each level (500 steps), double frees and damaged
+  words (5,000). What is left meets the explorer, battery at levels 1 to 3, the contract (50,000),
+  double frees (20,000), damaged words (10^6) and bit flips. The programs are those that the build
+  makes of these tests.
 - **engine**: the C++ tests that include a header of the file's folder, then the six Python test
   files that reach the folder soonest, those of the file's name first, through the extension.
 - **package**: the five test files that reach the function soonest, those of `tests/quick.txt`
@@ -76,7 +79,9 @@ a test that counts the placements tried notices them, too. On that day all of 10
 package had been judged: 6 are equivalent; the tests noticed 87 of the other 94 (93 %), and all once
 tests had been written for the rest. Of 14 of the engine 13 were noticed, and one is equivalent.
 On 2026-11-28, of the newest lines, the judges' own choice of tests noticed 6 of 7 drawn of the
-package (one of `make_choice` in `fitting/choice.py` is left), and all of 6 drawn of core."""
+package (one of `make_choice` in `fitting/choice.py` is left), and all of 6 drawn of core. On
+2026-11-29 core's judge met about 500 mutants, each of another line. 73 that its quick tests left
+are not among the judged, as the long ones have not met them yet: so core's share is too high."""
 
 BRANCHES = """\
 ## Branches of core
@@ -144,6 +149,12 @@ def lines_of_page() -> list[str]:
     ]
 
 
+@cache
+def mutants_of(population: Population) -> list[Mutant]:
+    """All of a population."""
+    return population.mutants(ROOT)
+
+
 def kept_rows(name: str) -> list[Row]:
     """Of a population; none if it was never judged."""
     return list(Kept(ROOT, KEPT / f"{name}.csv").rows.values())
@@ -152,7 +163,7 @@ def kept_rows(name: str) -> list[Row]:
 def population_line(population: Population) -> str:
     """Where it comes from and how large it is, in hundreds, so that an edit does not change it."""
     files = ", ".join(f"`{pattern}`" for pattern in population.patterns)
-    return f"| {population.name} | {files} | {round(len(population.mutants(ROOT)), -2):,} |"
+    return f"| {population.name} | {files} | {round(len(mutants_of(population)), -2):,} |"
 
 
 def score_line(population: Population, rows: list[Row]) -> str:
@@ -258,14 +269,14 @@ def count_new(population: Population) -> tuple[int, int]:
     """How many mutants that would be drawn now were not judged as they are, and how many are."""
     kept = Kept(ROOT, KEPT / f"{population.name}.csv")
     ages = ages_of_lines(ROOT, population.files(ROOT))
-    drawn = line_by_line(in_drawn_order(population.mutants(ROOT), SEED, ages))[: len(kept.rows)]
+    drawn = line_by_line(in_drawn_order(mutants_of(population), SEED, ages))[: len(kept.rows)]
     return sum(one.key not in kept.rows for one in drawn), len(drawn)
 
 
 def share_of_lines(population: Population, rows: list[Row]) -> float:
     """Of the lines that have mutants those of which one was judged as the line now stands."""
     keys = {row["key"] for row in rows}
-    mutants = population.mutants(ROOT)
+    mutants = mutants_of(population)
     judged = {(one.file, one.line) for one in mutants if one.key in keys}
     return len(judged) / len({(one.file, one.line) for one in mutants})
 

@@ -48,6 +48,7 @@ class CoreJudge(Judge):
         self.numbers: dict[str, int] = {}  # of the mutants that are compiled in
         self.calls: dict[str, bytes] = {}  # by test: 1 for each number whose function it calls
         self.seconds: dict[str, float] = {}
+        self.long: list[str] = []  # steps that only what is left meets
         self.noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
     def prepare(self, mutants: Iterable[Mutant]) -> None:
@@ -60,10 +61,10 @@ class CoreJudge(Judge):
         self.numbers = {one.key: number for number, one in chosen.items()}
         files = {one.file for one in chosen.values()}
         names = [name for name, included in self.sources.items() if files & included]
-        steps = list(self.steps(names or list(self.sources)))
-        if not self.build.build(sorted({step.split()[1] for step in steps})):
+        quick, self.long = (list(steps) for steps in self.steps(names or list(self.sources)))
+        if not self.build.build(sorted({step.split()[1] for step in (*quick, *self.long)})):
             sys.exit("core's tests do not compile with the mutants in them")
-        for step in steps:
+        for step in quick:
             self.try_out(step)
 
     def write(self, chosen: dict[int, Mutant]) -> None:
@@ -113,9 +114,12 @@ class CoreJudge(Judge):
             return Verdict(INVALID)
         place = (mutant.file, mutant.function)
         noticed = self.noticed[place]
-        steps = [one for one, calls in self.calls.items() if calls[number]]
-        for step in sorted(steps, key=lambda one: (-noticed[one], self.seconds[one])):
-            if step in self.failing:
+        quick = (one for one in self.calls if one not in self.long)
+        ordered = sorted(quick, key=lambda one: (-noticed[one], self.seconds[one]))
+        for step in (*ordered, *self.long):
+            if step not in self.calls:
+                self.try_out(step)
+            if step in self.failing or not self.calls[step][number]:
                 continue
             limit = int(PATIENCE * self.seconds[step]) + 1
             code = self.run(step, limit, f"HFIT_MUTANT={number}")
@@ -162,34 +166,39 @@ class CoreJudge(Judge):
         """The .c file of an allocator."""
         return next(file for file in self.sources[name] if file.endswith(f"/{name}.c"))
 
-    def steps(self, names: list[str]) -> Iterator[str]:
-        """What is run for some allocators: the tests' place, program, arguments.
+    def steps(self, names: list[str]) -> tuple[Iterator[str], Iterator[str]]:
+        """What is run for some allocators: the tests' place, program, arguments; what is quick,
+        then what only those meet that are left.
 
         The programs are those that the build has of a file, whatever their names.
         """
+        return self.quick_steps(names), self.long_steps(names)
+
+    def quick_steps(self, names: list[str]) -> Iterator[str]:
+        """Unit tests, and little of what draws."""
         for file, text in self.units.items():
             if file.name not in SLOW and any(name in text for name in (*names, *FOR_ALL)):
                 for program in self.programs(f"tests/core/{file.name}"):
                     yield f"tests/core/{file.name} {program}"
-        contracts = self.programs("tests/contract/contract.c")
-        batteries = self.programs("tests/battery/battery.c")
-        yield f"tests/attack {self.programs('tests/attack/explorer.c')[0]}"
-        yield f"tests/faults {self.programs('tests/faults/faults.c')[0]}"
         for name in names:
-            for steps in (2_000, 50_000):
-                yield f"tests/contract {contracts[0]} {name} {steps}"
-            for contract in contracts[1:]:
-                yield f"tests/contract {contract} {name} 2000"
-            for attack, counts in (
-                ("second_frees", (20_000,)),
-                ("damaged_words", (20_000, 1_000_000)),
-            ):
-                for count in counts:
-                    program = self.programs(f"tests/attack/{attack}.c")[0]
-                    yield f"tests/attack {program} {count} {name}"
-            for battery in batteries:
+            for contract in self.programs("tests/contract/contract.c"):
+                yield f"tests/contract {contract} {name} 500"
+            for attack in ("second_frees", "damaged_words"):
+                yield f"tests/attack {self.programs(f'tests/attack/{attack}.c')[0]} 5000 {name}"
+
+    def long_steps(self, names: list[str]) -> Iterator[str]:
+        """As much as core's own tests draw, or nearly."""
+        contracts = self.programs("tests/contract/contract.c")
+        yield f"tests/attack {self.programs('tests/attack/explorer.c')[0]}"
+        for name in names:
+            for battery in self.programs("tests/battery/battery.c"):
                 if not battery.endswith("0"):  # where attacks do harm
                     yield f"tests/battery {battery} {name}"
+            for contract, steps in zip(contracts, (50_000, 2_000, 2_000, 2_000), strict=True):
+                yield f"tests/contract {contract} {name} {steps}"
+            yield f"tests/attack {self.programs('tests/attack/second_frees.c')[0]} 20000 {name}"
+            yield f"tests/attack {self.programs('tests/attack/damaged_words.c')[0]} 1000000 {name}"
+        yield f"tests/faults {self.programs('tests/faults/faults.c')[0]}"
 
     def programs(self, file: str) -> list[str]:
         """Of a file of tests, that of the level which firmware has first; ends if there is none."""

@@ -15,7 +15,9 @@ not apply to this one. Runs that a plan was made from say nothing of it, so each
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 
 from heapfit.checks.run import run_recording
@@ -147,7 +149,7 @@ class _Loop:
     folder: Path
     options: VerifyOptions
     known: list[Path]  # recordings, also of earlier rounds
-    next_run: int
+    numbers: Iterator[int]  # of runs to come
     progress: WeightedProgress
     runs: Progress = ignore_progress  # of a round
     deaths: dict[int, str] = field(default_factory=dict)  # runs that died, in words
@@ -206,7 +208,7 @@ class _Loop:
         for plan, firmware in tries:
             self.looks += 1
             firmware.make(self._write_code(plan, False), False, plan.region or 0)
-            numbers = [self._take_number() for _ in range(self.options.times)]
+            numbers = [next(self.numbers) for _ in range(self.options.times)]
             refused = tuple(one for one in numbers if not self._passes(one, firmware))
             self.flash = firmware.measure_flash(numbers[-1])
             if not refused:
@@ -220,7 +222,7 @@ class _Loop:
         """
         if len(pairs.today.pairs) < pairs.today.wanted:
             return pairs
-        numbers = [self._take_number() for _ in range(self.options.times)]
+        numbers = [next(self.numbers) for _ in range(self.options.times)]
         self.runs = self.progress.part("runs", steps=2 * MOST_SIZES * len(numbers))
         again = replace(self.firmware)  # whose deaths in too small a size are none of the plan's
         heap, size = pairs.today.heap, done.plan.region or 0
@@ -254,7 +256,7 @@ class _Loop:
             self.deaths[run] = f"Run {run} {words}."
 
     def _record_fresh_run(self, plan: PlanFile) -> FreshRun:
-        number = self._take_number()
+        number = next(self.numbers)
         recorded = self.firmware.record(number, self.folder / f"run-{number}.parquet")
         replayed = run_recording(recorded.trace, plan, f"run {number}")
         is_passed = recorded.status == 0 and replayed.refusal is None
@@ -264,10 +266,6 @@ class _Loop:
         return FreshRun(
             number, recorded.ending, is_passed, replayed.peak, elsewhere, recorded.trace
         )
-
-    def _take_number(self) -> int:
-        self.next_run += 1
-        return self.next_run
 
 
 def verify(
@@ -290,7 +288,7 @@ def verify(
     today = None if options.now is None else find_heap(options.now, alignment)
     known, whole = list(options.recordings), WeightedProgress(progress, {"runs": 1.0})
     with new_folder(folder):
-        loop = _Loop(firmware, folder, options, known, len(known), whole)
+        loop = _Loop(firmware, folder, options, known, count(len(known) + 1), whole)
         settled = _repeat_rounds(loop, plan)
         if today is None or not settled.is_settled:
             return settled
