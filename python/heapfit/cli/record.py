@@ -65,7 +65,7 @@ def run(command: RecordCommand) -> None:
 
 
 def _record(
-    command: RecordCommand, words: tuple[str, ...], line: tuple[Path | None, int], target: Path
+    command: RecordCommand, words: tuple[str, ...], line: tuple[str | None, int], target: Path
 ) -> TargetRecording | ProgramRecording:
     """Records the serial line at its rate, the image or the program that the command names."""
     serial, rate = line
