@@ -220,6 +220,9 @@ def test_a_line_that_says_nothing_is_rejected(tmp_path, line, why):
         (b"free: 4294937228\n", "too large"),  # -30,068 as an unsigned number of 32 bits
         (b'{"free": NaN}\n', "no number"),
         (b"free 1e999999\n" + b"{" * 3000, "shows free bytes"),
+        (b"1 of " * 800, "shows free bytes"),
+        (b"1/" * 2000, "shows free bytes"),
+        *(((one * 4090 + b"\n") * 3, "shows free bytes") for one in (b"[", b"-", b"=")),
     ],
 )
 def test_hostile_input_is_one_clear_line(tmp_path, text, why):

@@ -672,6 +672,9 @@ FOREIGN = {
     "a trace of Chrome": b'{"traceEvents":[{"ph":"X"}]}',
     "a trace of Tracealyzer": b"PSF\0abc",
     "an archive": b"PK\3\4abcd",
+    "a report of valgrind": b"==12== HEAP SUMMARY:\n==12==     in use at exit: 40 bytes\n",
+    "a recording of perf": b"PERFILE2" + bytes(40),
+    "a firmware's image": b":020000040800F2\n:00000001FF\n",
     "a page of heapfit's own": b"<!DOCTYPE html><html><head><title>heapfit</title>",
     "a program for another processor": b"\x7fELF\1\1\1" + bytes(9) + b"\2\0\x28\0" + bytes(40),
 }

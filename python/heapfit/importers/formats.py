@@ -37,6 +37,17 @@ _FOREIGN = tuple(
         ),
         (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots", _RECORD),
         (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums", _RECORD),
+        (
+            rb"^==\d+==\s*(ERROR: |HEAP SUMMARY|Memcheck)",
+            "a report of valgrind or a sanitizer, which names faults",
+            _RECORD,
+        ),
+        (rb"\APERFILE2", "a recording of perf, which has samples", _RECORD),
+        (
+            rb"\A(:[0-9A-F]{10}|S0[0-9A-F]{6}|UF2\n)",
+            "a firmware's image, which has no requests",
+            _TARGET,
+        ),
         (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
         (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
         (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
@@ -83,7 +94,7 @@ _FOREIGN = tuple(
 )
 # Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
 _FREE_BYTES = re.compile(
-    rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|[0-9,]{3,}[^\n]{0,20}\bfree\b",
+    rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|(?<![0-9,])[0-9,]{3,}[^\n]{0,20}\bfree\b",
     re.IGNORECASE,
 )
 _MOST = 2 / 3

@@ -64,7 +64,10 @@ _WORDS = (
 )
 _LEVEL = f"(?:[VDIWEF]|{_WORDS})"
 _DAYS = r"(?:(?P<days>\d+)\s*(?:d|days?)[\s,:]*)"
-_OPEN = r"""^[\s\[(<"'|*>@+-]*(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
+_OPEN = (
+    r"""^[\s\[(<"'|*>@+-]{0,80}"""
+    r"""(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
+)
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 # How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
@@ -149,7 +152,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         rf"{_LEVEL}(?:\]|>|,(?=\s\[)|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
         "levels",
     ),
-    (None, r"(?<=\[)(?![^\]]*\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
+    (None, r"(?<=\[)(?![^\]]{0,40}\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
     (None, r"[\w./\\-]+\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source and line"),
     (None, r"(?:[\w.-]+\s+)?[\w./-]+\[\d+\]:", "syslog: host, program and process"),
     (None, r"#\d+(?![\w.])", "number of a line"),

@@ -59,7 +59,7 @@ _METRIC = re.compile(
 _METRIC_NAME = re.compile(r"_(bytes|total|free|count|kb)$")
 # What memory or pool the lines below are of.
 _HEADING = re.compile(
-    r"^[\s=*#>\[<-]*(?:.*\bcapabilities (?P<bits>0x[0-9a-fA-F]+|\S+):|MEM (?P<pool>[A-Z]\w*)"
+    r"^[\s=*#>\[<-]{0,40}(?:.*\bcapabilities (?P<bits>0x[0-9a-fA-F]+|\S+):|MEM (?P<pool>[A-Z]\w*)"
     r"|(?P<name>[^:=\d]{0,30}\b(?:heap|mem|memory|ram|psram|spiram|internal|external|dma|sram\d?"
     r"|dram|iram|pool|arena)\b[^:=]{0,20}?)\s*[:=*#>\]-])[\s:=*#>\]<-]*$",
     re.IGNORECASE,

@@ -267,8 +267,8 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
     tails[-1] = tails[-1] or _SEPARATOR.split(between[-1])[0]
     for i in range(1, len(units)):
         if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
-            run = next(j for j in range(i, len(between)) if not _PAIR.match(between[j])) - i + 1
-            _share(heads, tails, i - 1, run)
+            ends = (j for j in range(i, len(units)) if not _PAIR.match(between[j]))
+            _share(heads, tails, i - 1, next(ends, len(units)) - i + 1)
         elif (
             not _WORD.search(_COUNTED.sub("", heads[i]))
             and (units[i - 1] == "%" or _COUNTED.match(between[i]))
