@@ -75,7 +75,7 @@ def _holder_columns(live: int) -> list[Column[Holder]]:
         Column(page="holder", shown=lambda one: one[0].name),
         Column(page="live bytes", shown=lambda one: one[0].bytes, told=size),
         Column(page="blocks", shown=lambda one: one[1]),
-        Column(page="of the peak", shown=lambda one: one[0].bytes / live, told=percent),
+        Column(page="share", shown=lambda one: one[0].bytes / live, told=percent),
     ]
 
 
