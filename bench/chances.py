@@ -28,7 +28,6 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.checks.prospect import find_prospect
-from heapfit.comparison.failure_share import bound_failures
 from heapfit.fitting.verify.loop import MOST_LOOKS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
 from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
@@ -131,15 +130,6 @@ def judge_survival(runs: int, random: Random) -> bool:
 
 def serves_all(needs: Numbers, size: int) -> bool:
     return bool(needs.max() <= size)
-
-
-def judge_folds(runs: int, random: Random) -> bool | None:
-    """A region 2 % above the most of the others serves each run; then that of all of them."""
-    needs = np.exp(random.normal(0, 0.1, runs))
-    order = np.sort(needs)
-    if order[-1] > 1.02 * order[-2]:
-        return None
-    return bool(1 - NORMAL.cdf(log(1.02 * order[-1]) / 0.1) <= bound_failures(0, runs))
 
 
 def judge_few_runs(runs: int, random: Random) -> bool | None:
@@ -361,8 +351,6 @@ def state_by_counts() -> list[Statement]:
         ),
         say("fails at these sizes at most", "verify --now",
             "10 runs whose needs are log-normal, both heaps", SURE, partial(judge_survival, 10)),
-        say("all runs do at most", "fit --plans",
-            "12 runs whose needs are log-normal, margin 2 %", SURE, partial(judge_folds, 12)),
         say("a chance of up to", "check, 3 to 7 recordings",
             "5 recordings that fail just above the bound", SURE, partial(judge_few_runs, 5)),
     ]  # fmt: skip

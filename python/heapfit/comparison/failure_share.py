@@ -31,15 +31,6 @@ def bound_failures(failed: int, runs: int, risk: float = RISK) -> float:
     return high
 
 
-def count_runs_for(share: float) -> int:
-    """The number of runs, none failing, that bounds the failing share by `share`.
-
-    >>> count_runs_for(0.001)
-    2995
-    """
-    return math.ceil(math.log(RISK) / math.log1p(-share))
-
-
 def share_risk(look: int, looks: int) -> float:
     """The risk left to the bound of a look, from 1, so that all looks together have RISK.
 

@@ -13,17 +13,14 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, heap_size, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
 from heapfit.plan.plan import Plan
-from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.tabular import arrow_table
-
-MARGINS = (0, 1, 2, 5, 10, 20)  # percent above the region that the seen traces ask for
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -57,7 +54,6 @@ class Row(Brief):
     needs: tuple[int | None, ...] = ()  # R_safe on each of several
     unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
     unseen_r_safe: int | None = None  # the largest of these
-    run_out: tuple[int, ...] = ()  # hold-out traces that run out of memory at each of MARGINS
     held: tuple[bool, ...] = ()  # true for each trace that runs in the heap set without it
 
     @property
@@ -111,20 +107,6 @@ class Row(Brief):
     def needed(self) -> int | None:
         """The region that ranks the row: of several traces that of hold-out ones."""
         return self.r_safe if self.runs == 1 else self.unseen_r_safe
-
-    @property
-    def safe_margin(self) -> int | None:
-        """The least of MARGINS from which no hold-out trace runs out of memory."""
-        failing = [i for i, count in enumerate(self.run_out) if count > 0]
-        first = failing[-1] + 1 if failing else 0
-        return MARGINS[first] if first < len(self.run_out) else None
-
-    @property
-    def safe_region(self) -> int | None:
-        """The region of all traces with the safe margin."""
-        if self.r_safe is None or self.safe_margin is None:
-            return None
-        return with_margin(self.r_safe, self.safe_margin)
 
     @property
     def is_in_pieces(self) -> bool:
@@ -187,13 +169,6 @@ def find_largest(regions: Sequence[int | None]) -> int | None:
     """
     known = [one for one in regions if one is not None]
     return max(known, default=None) if len(known) == len(regions) else None
-
-
-def with_margin(region: int, percent: int) -> int:
-    """The region and `percent` % more, rounded up to a multiple of 8 bytes."""
-    if percent == 0:
-        return region
-    return min(-(-region * (100 + percent) // (100 * UNIT)) * UNIT, LARGEST_REGION // UNIT * UNIT)
 
 
 def with_work_of(row: Row, before: Row) -> Row:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.failure_share import bound_failures, count_runs_for
-from heapfit.comparison.row import MARGINS, Row
+from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.robust.design import count_folds
 from heapfit.plan.plan import plan_table
@@ -26,29 +25,19 @@ from heapfit.results.plans import list_plans
 from heapfit.results.ranking import inapplicable_parts
 
 _UNSERVED = "-: no region serves them; a larger region adds no blocks to pools."
-_ONE_IN = 0.001  # the share of failures that a device can live with
 
 
 def several_plans_parts(designs: Comparison, paths: Sequence[Path]) -> list[Part]:
-    """The ranking of the candidates, the shares that run out, and what they mean."""
+    """The ranking of the candidates, and what it means."""
     peaks, rows, sentences = designs.peaks, designs.rows, verdicts(designs)
-    runs, folds, needed = len(peaks), count_folds(len(peaks)), count_runs_for(_ONE_IN)
-    bound = bound_failures(0, runs)  # the share of all runs that may fail where none has
+    runs, folds = len(peaks), count_folds(len(peaks))
     is_unserved = any(row.r_safe is None or row.unseen_r_safe is None for row in rows)
     fields = {
         "traces": runs,
         "folds": folds,
         "u_max": peaks,
         "base_alignment": designs.base_alignment,
-        "margins_percent": MARGINS,
-        "failure_bound_if_none_failed": bound,
-        "traces_for_one_in_1000": needed,
     }
-    shares: list[Column[Row]] = [
-        Column(heading="candidate", shown=lambda row: row.name),
-        *(_run_out_column(i, runs) for i in range(len(MARGINS))),
-        Column(heading="none fails in", shown=lambda row: row.safe_region),
-    ]
     return [
         Line(""),
         Fields(fields),
@@ -61,17 +50,6 @@ def several_plans_parts(designs: Comparison, paths: Sequence[Path]) -> list[Part
         Line("over U_max: the largest R_safe / U_max of any run."),
         Line("* learned from the runs; hold-out: learned without the run it is measured on."),
         *map(Line, which_hold((is_unserved, _UNSERVED))),
-        Line(""),
-        Line("Share of hold-out runs out of memory, by margin above the region of the others:"),
-        Table(shares, rows),
-        Line(
-            f"{runs} runs in {folds} folds. Where none ran out of memory, "
-            f"{format_share(bound)} of all runs do at most (95 % confidence)."
-        ),
-        Line(
-            "The row and margin must be chosen beforehand. To claim 1 in 1,000 takes "
-            f"{needed:,} runs without a failure, as varied as runs in the field."
-        ),
         Fields({"verdicts": sentences, "plans": paths}),
         *map(Line, [*sentences, ""]),
         *list_plans([(path, row.reason) for path, row in zip(paths, rows, strict=True)]),
@@ -95,14 +73,8 @@ def _list_columns(u_max: Sequence[int]) -> list[Column[Row]]:
         Column("unseen_regions", value=lambda row: row.unseen),
         Column("unseen_region", "region, hold-out", lambda row: row.unseen_r_safe),
         Column(heading="over U_max", shown=lambda row: _largest_ratio(row.unseen, u_max)),
-        *columns("run_out", "held", "safe_margin", "safe_region"),
+        *columns("held"),
     ]
-
-
-def _run_out_column(index: int, traces: int) -> Column[Row]:
-    """A column: the percentage of traces that run out with one of the margins."""
-    heading = f"+{MARGINS[index]} %"
-    return Column(heading=heading, shown=lambda row: format_share(row.run_out[index] / traces))
 
 
 def verdicts(designs: Comparison) -> list[str]:
@@ -113,17 +85,11 @@ def verdicts(designs: Comparison) -> list[str]:
     over = best.unseen_r_safe / max(designs.u_max, 1)
     saved = "No plan with pools served every hold-out run and saved 1 % of U_max there."
     why = "" if chosen is best else f" {saved}"
-    safe = [(row.safe_region, row) for row in designs.rows if row.safe_region is not None]
     plain = [row for row in designs.rows if not row.trained_on_this_trace]
     losses = (_describe_loss(row, first) for first in plain[:1] for row in designs.rows)
     return [
         f"Least on hold-out runs: {best.name}, {best.unseen_r_safe:,} B ({over:.3f} x U_max).",
         *which_hold((not chosen.plan.filled_pools, f"No pools here: {chosen.name}.{why}")),
-        *(
-            f"Least region that served all of them: {row.name}, {region:,} B "
-            f"(+{row.safe_margin} %)."
-            for region, row in sorted(safe, key=lambda one: one[0])[:1]
-        ),
         *filter(None, losses),
     ]
 

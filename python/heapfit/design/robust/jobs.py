@@ -158,14 +158,6 @@ class Replays:
             return need is not None and need <= region
         return bool(self._known[_prove, name, trace, region])
 
-    def try_out(self, wanted: Iterable[Trial]) -> None:
-        """Replays plans, each on a trace in a region, to know if the trace runs there."""
-        self._work += Work(judged=self._ask(_try_region, wanted, "try margins"))
-
-    def runs(self, plan: Plan, trace: int, region: int) -> bool:
-        """True if the trace ran in that region."""
-        return bool(self._known[_try_region, repr(plan), trace, region])
-
     def _ask(self, question: Question, wanted: Iterable[Trial], step: str, replays: int = 1) -> int:
         """Answers what is not known yet, by so many replays each, about; the events of them."""
         new = {
@@ -210,9 +202,3 @@ def _find_need(trial: _engine.Trial, plan: Plan, _: int) -> Answer:
 def _prove(trial: _engine.Trial, _: Plan, region: int) -> Answer:
     """True if a region and all larger ones are known to serve."""
     return serves_from(trial, region)
-
-
-def _try_region(trial: _engine.Trial, _: Plan, region: int) -> Answer:
-    """True if the region serves."""
-    tried = trial.run(region)
-    return tried.runs, tried.events

@@ -3,7 +3,7 @@
 
 Of every plan the largest region of all traces is known. What each trace needs is known of the first
 row that sets no blocks aside, of those before it and of what is shown with every answer, since the
-choice is one of these. A whole design knows it of every plan, and tries margins.
+choice is one of these. A whole design knows it of every plan.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.measuring import make_row
-from heapfit.comparison.row import MARGINS, Row, find_largest, rank_rows, with_margin
+from heapfit.comparison.row import Row, find_largest, rank_rows
 from heapfit.design.portfolio import SHOWN
-from heapfit.design.robust.jobs import Fold, Pair, Replays, Trial
+from heapfit.design.robust.jobs import Fold, Pair, Replays
 from heapfit.design.robust.largest import largest_regions
 from heapfit.plan.plan import Plan
 
@@ -97,13 +97,6 @@ class RowJudge:
             for row in asked.values()
             for pair in (*self._seen_pairs(row), *_made(self._unseen_pairs(row)))
         )
-        if self.is_whole:
-            self.replays.try_out(
-                trial
-                for row in asked.values()
-                for part in self.parts
-                for trial in self._trials(row, part)
-            )
         ranked = rank_rows([self._measure(row) if row.name in asked else row for row in rows])
         return replace(designs, rows=ranked, work=designs.work + self.replays.take_work())
 
@@ -118,9 +111,8 @@ class RowJudge:
             unseen=unseen,
             unseen_r_safe=find_largest(unseen),
         )
-        if self.is_whole or row.is_cut_to_trace:
-            row = replace(row, held=self._check_holdout(row))
-        return replace(row, run_out=self._count_run_out(row)) if self.is_whole else row
+        is_asked = self.is_whole or row.is_cut_to_trace
+        return replace(row, held=self._check_holdout(row)) if is_asked else row
 
     def _check_holdout(self, row: Row) -> tuple[bool, ...]:
         """True for each trace that runs in the heap set without it."""
@@ -146,25 +138,6 @@ class RowJudge:
         seen = replace(row.load, peaks=tuple(peaks[one] for one in part.seen))
         known = replace(row.known, load=seen, changes=0.0)
         return needed <= heap_size(region, known, peaks[trace]).region
-
-    def _count_run_out(self, row: Row) -> tuple[int, ...]:
-        """How many hold-out traces run out of memory at each margin."""
-        count = [0] * len(MARGINS)
-        for part in self.parts:
-            served = [self.replays.runs(*trial) for trial in self._trials(row, part)]
-            runs = len(part.unseen)
-            for i in range(len(MARGINS)):
-                count[i] += runs - sum(served[i * runs : (i + 1) * runs])
-        return tuple(count)
-
-    def _trials(self, row: Row, part: Fold) -> list[Trial]:
-        """A fold's plan on its hold-out traces, in the region of the others, for each margin."""
-        plan = part.portfolio.plan(row.name)
-        seen = find_largest([self._evaluate(plan, trace) for trace in part.seen])
-        if plan is None or not seen:
-            return []
-        margins = [with_margin(seen, margin) for margin in MARGINS]
-        return [(plan, trace, region) for region in margins for trace in part.unseen]
 
     def _evaluate(self, plan: Plan | None, trace: int) -> int | None:
         """What a plan needs on a trace; None, too, if it could not be made."""
