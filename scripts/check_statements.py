@@ -92,7 +92,7 @@ def problems(changes: Counter[str], message: str, used: Counter[str]) -> Iterato
     named = [issue for issue in ALLOWED if re.search(rf"\b{issue}\b", message)]
     if total > 0 and not named:
         yield f"the total rises by {total}: remove as much, or name the issue that allows it"
-    elif total > sum(left := [ALLOWED[issue] - used[issue] for issue in named]):
+    elif total > max(0, sum(left := [ALLOWED[issue] - used[issue] for issue in named])):
         yield f"the total rises by {total}: {' and '.join(named)} may add {max(0, sum(left))} more"
 
 

@@ -352,6 +352,8 @@ def kinds_folder(folder):
         "page.html": b"<!DOCTYPE html><html><body>Downloads</body></html>",
     }.items():
         (folder / name).write_bytes(content)
+    (folder / "planned/out").mkdir(parents=True, exist_ok=True)
+    (folder / "planned/out/plan.toml").write_text("")
     pq.write_table(pa.table({"a": [1]}), folder / "other.parquet")
     (folder / "cut.parquet").write_bytes((folder / "other.parquet").read_bytes()[:-20])
     done = heapfit("import", "run.heap", "-o", "run.parquet", folder=folder)
@@ -424,7 +426,7 @@ BAD = {  # for all that read a recording
     "rum.heap": "no such file (did you mean 'run.heap'?)",
     "recordings": "is a folder (name a file in it)",
     "empty": "is empty",
-    "garbage": "its format is unknown (known: ",
+    "garbage": "its format is unknown (docs/import-formats.md ",
     "other.parquet": "Parquet, but not a heapfit trace (`heapfit import` makes one)",
     "cut.parquet": "cannot be read as a stored trace: ",
     "page.html": "is a page of the web: no heap can be replayed from it (give the file",
@@ -448,6 +450,7 @@ FREE_LOGS = ("heap: {} bytes free", "free heap {}, largest 4000", "heap_free_byt
         ("check run.heap --plan nowhere", "nowhere: no such file (check the path)"),
         ("generate recordings", "recordings: is a folder (name a file in it)"),
         ("simulate garbage", "garbage: not TOML: it is not UTF-8 text (is this a scenario?)"),
+        ("fit planned", "planned: is a folder with a plan, as heapfit fit writes it (give record"),
         ("fit run.heap --queue xx", 'queue model: "xx" is none (use fill-drain:N'),
         ("compare typo.trace tlsf", "typo.trace: no such file (check the path)"),
         ("fit ls", "ls: is a program (heapfit record -- ls makes a recording of it)"),

@@ -28,6 +28,8 @@ from heapfit.results.fit_page import write_report
 from heapfit.results.html import page_rows
 from heapfit.results.longer import longer_section
 from heapfit.results.number_text import size
+from heapfit.sizing.settings import SettingsOptions
+from heapfit.sizing.systems import settings_for
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
 
@@ -181,6 +183,8 @@ def test_a_leak_is_named_and_gets_no_size_but_for_a_horizon(tmp_path, capsys):
     print_text(parts_of_fit(fitted, is_whole=True))
     whole = " ".join(capsys.readouterr().out.split())
     assert fitted.sized in whole
+    told = settings_for("freertos", [leak], SettingsOptions()).settings[0].why
+    assert told.startswith(lines[0]) and "It fills any heap: fix it" in told
     longer = fit([leak], tmp_path / "long", FitOptions(horizon=parse_horizon("10x")))
     assert longer.longer.is_growing
     text = " ".join(" ".join(printed(longer, capsys)).split())

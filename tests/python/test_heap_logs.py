@@ -598,7 +598,7 @@ def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
 
 # A form that prints its callers: the sites of its requests, by what `sites` shows of them.
 CALLERS = {
-    "mtrace": (LOGS["mtrace"][0], ["00401163"]),
+    "mtrace": (LOGS["mtrace"][0], ["00401173"]),  # which resized the block
     "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
     "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
     "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),

@@ -344,6 +344,10 @@ HOME_MADE = {
         "11-26 12:34:56.7  1234  1235 D Heap    : new 124 bytes 0x20001000",
         "11-26 12:34:57.7  1234  1235 D Heap    : delete 0x20001000",
     ),
+    "a caller's name and line": (
+        "p 0x3ffc0000, s 124, f osi_calloc_func, l 150",
+        "free p 0x3ffc0000",
+    ),
     "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
 }
 

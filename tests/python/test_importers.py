@@ -177,10 +177,7 @@ def test_a_pipe_can_be_imported(tmp_path):
 )
 def test_content_of_no_known_format_is_refused_and_the_known_ones_named(tmp_path, content):
     told = refusal(put(tmp_path, content), tmp_path)
-    known = ", ".join(known.name for known in FORMATS)
-    other = (
-        f": its format is unknown (known: {known}; other logs are read by `heapfit import --line`"
-    )
+    other = ": its format is unknown (docs/import-formats.md lists what is read; other logs are by "
     assert told.endswith(": is empty") or other in told
 
 

@@ -351,6 +351,21 @@ if __name__ == "__main__":
         tell("clocks", clocks)
 
 
+# A new form is one row: its line, as a user describes it.
+ROWS = {
+    "heap[{any}] {used:x}h/{total:x}h": ("heap[7] 0240E0h/050000h", 0x50000 - 0x240E0),
+    "{time:ms};{memory};{free} KB": ("61000;sram;135 KB", 135 * 1024),
+    "at {address} of {size}: {free} left": ("at 0x2000 of 64: 138,700 left", 138_700),
+}
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_a_new_form_is_one_row(tmp_path, row):
+    line, free = ROWS[row]
+    (tmp_path / "device.log").write_text(f"{line}\n" * 2)
+    assert [one.free for one in read_log(tmp_path / "device.log", [row]).states] == [free] * 2
+
+
 @pytest.mark.parametrize("text", ["{free}{total}", "free {free}{memory}", "{any}{any}{free}"])
 def test_fields_side_by_side_are_refused(text: str) -> None:
     with pytest.raises(HeapfitError, match=r"--line: a blank has to stand behind \{\w+\}$"):

@@ -872,7 +872,7 @@ def test_bad_input_gets_one_line(tmp_path, arguments, message):
             ("size", "traffic.toml", "--queue", "fifo:1"),
             "--queue has no effect here: traffic.toml is",
         ),
-        (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is not one of 'lwip', 'zephyr'"),
+        (("settings", "t.txt", "lwip"), "for 'SYSTEM': 't.txt' is a file, and not one of 'lwip',"),
     ],
 )
 def test_options_that_say_nothing_are_wrong_usage(tmp_path, arguments, message):

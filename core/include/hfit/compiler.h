@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef __GNUC__
+#if defined __GNUC__ || defined __clang__
 #define HFIT_HAS_GNU_C 1
 #define HFIT_ALWAYS_INLINE __attribute__((always_inline))
 #define HFIT_NOT_INLINE __attribute__((noinline))

@@ -117,8 +117,8 @@ static bool is_rule_sound(const hfit_pools_plan *plan) {
 enum {
     EMPTY_ENTRY = UINT8_MAX,
     MULTIPLIERS = 256, /* tried for each size of the table */
-    GOLDEN = 0x9e3779b1u,
 };
+static const uint32_t GOLDEN = 0x9e3779b1u; /* no int holds it, so no enum of every compiler */
 
 /* True if no two pools have one entry with the index's multiplier; then the table is filled. */
 static bool fill_table(const hfit_pools_plan *plan, uint8_t *table) {

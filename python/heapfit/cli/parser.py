@@ -125,7 +125,8 @@ class Option:
         """What to say where it is required and was not typed."""
         what = "option" if self.name else "argument"
         choices = f". Choose from: {', '.join(self.choices)}" if self.choices else ""
-        return f"Missing {what} '{self.name or self.value.rstrip('.')}'{choices}"
+        typed = f"{self.name} {self.metavar}".strip() or self.value.rstrip(".")
+        return f"Missing {what} '{typed}'{choices}"
 
 
 def split_words(

@@ -54,5 +54,4 @@ def require_export(export: Export | None, as_json: bool) -> None:
 
 def print_export(holdings: Holdings, export: Export) -> None:
     """Prints the holdings in another tool's format, whole or not at all."""
-    content = export_holdings(holdings, export)
-    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.write(export_holdings(holdings, export))

@@ -121,7 +121,7 @@ def _describe(simulated: SimulationResult) -> list[str]:
     """What the columns mean, and how the figures were simulated."""
     run, wide = simulated.scenario.run, simulated.count_wide_intervals()
     requests = sum(result.requests for result in simulated.results)
-    exact = "exact: none of the schemes has a closed form under this traffic."
+    exact = "exact: no closed form under this traffic (docs/simulation.md#intervals)."
     if any(result.exact for result in simulated.results):
         exact = (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "

@@ -94,8 +94,7 @@ def tell_longer_runs(
                 f"record {times / MOST_TIMES:,.1f} times as long",
             )
         if isinstance(times, Refusal):
-            reason = f"{times.reason}; {times.advice}"
-            return LongerRun(name, 0.0, is_asked, None, None, reason)
+            return LongerRun(name, 0.0, is_asked, None, None, f"{times.reason}; {times.advice}")
         more = int(growth * max(0.0, times - 1) / UNIT) * UNIT
         usual, needed = (
             set_to(size.region_with(margin_for(known, times, chance)) + more)

@@ -83,7 +83,9 @@ class Matrix:
         least, name = known[0]
         where = " on average" if len(self.columns) > 1 else ""
         more = [
-            f"; {other} needs {format_share(mean / least - 1)} more" for mean, other in known[1:]
+            f"; {other} needs "
+            + (f"{format_share(mean / least - 1)} more" if mean > least else "as much")
+            for mean, other in known[1:]
         ]
         what = f"needs the least{where}," if more else "needs"
         return f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."

@@ -118,8 +118,7 @@ def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
     found = f"needs {change} than {name}, and less on {less} of {runs}{today.describe_lasting()}"
     if today.is_foretold:
         return (
-            f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}. "
-            "On a device, the heap changes the timing, and the timing changes the requests."
+            f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}."
         )
     return f"It replaces {name}: the fitted heap {found}."
 

@@ -60,8 +60,7 @@ class FittedHeap(Tabular):
     def region(self) -> int:
         """The region to set, margin included."""
         answer = self.found.answer
-        region = answer.size.region
-        return answer.heap.set_to(region)
+        return answer.heap.set_to(answer.size.region)
 
     @property
     def plan(self) -> PlanFile:

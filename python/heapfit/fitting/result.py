@@ -127,8 +127,7 @@ class Fit:
         """The heap that the fitted one is compared with: the incumbent, else one that many have."""
         known = [row for row in self.references if row.region]
         order = (ReferenceKind.TODAY, ReferenceKind.RULE, ReferenceKind.OTHER)
-        found = (row for kind in order for row in known if row.standing is kind)
-        return next(found, None)
+        return next((row for kind in order for row in known if row.standing is kind), None)
 
     @property
     def basis(self) -> list[str]:

@@ -166,8 +166,7 @@ def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | S
     options = request.options
     if trace.info.events > options.most_events:
         return survey(trace, progress)
-    loaded = load_trace(trace, options.alignment, progress)
-    return replace(loaded, threads=request.threads)
+    return replace(load_trace(trace, options.alignment, progress), threads=request.threads)
 
 
 def _drop_repeats(recordings: Iterable[Recording]) -> tuple[tuple[Recording, ...], tuple[str, ...]]:

@@ -117,7 +117,9 @@ def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tu
     )
     of_size = f"{size.name:,} B blocks" if size else "blocks"
     if site is None:
-        return ("the program" if thread is None or size else f"task {thread.name}"), of_size
+        of_sizes = sum(part.held for part in growth if part.family == "size")
+        alike = of_size if size and size.held >= _ALIKE * of_sizes else "blocks"
+        return ("the program" if thread is None or size else f"task {thread.name}"), alike
     sites = [part for part in growth if part.family == "site"]
     places = {part.name: names.get(part.name, f"call site {part.frame:08x}") for part in sites}
     held = sum(part.held for part in sites if places[part.name] == places[site.name])

@@ -228,10 +228,9 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
     _reject_free_bytes(stream)
-    names = ", ".join(known.name for known in FORMATS)
     raise HeapfitError(
-        f"{stream.path}: its format is unknown (known: {names}; other logs are read by `heapfit "
-        "import --line`, and `heapfit record` records a program)",
+        f"{stream.path}: its format is unknown (docs/import-formats.md lists what is read; other "
+        "logs are by `heapfit import --line`, and `heapfit record` records a program)",
         suggest_own_lines(stream.path, stream.head),
     )
 

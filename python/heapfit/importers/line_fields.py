@@ -16,23 +16,27 @@ from typing import Final
 from heapfit.errors import HeapfitError, did_you_mean
 
 AMOUNTS: Final = ("free", "used", "total", "largest", "least", "failed")  # bytes of a heap
-_CALLS: Final = ("address", "size", "old", "count", "task", "site")  # of a call, which is no figure
-_AMOUNT: Final = (
-    r"(?P<NAME>-?(?:\d{1,3}(?:[,'_]\d{3}){1,6}|\d{1,20})(?:\.\d{1,20})?"
+_NUMBER: Final = (
+    r"(?P<NAME>-?(?:\d{1,3}(?:[SEPARATORS]\d{3}){1,6}|\d{1,20})(?:\.\d{1,20})?"
     r"|0[xX][0-9a-fA-F]{1,20}|-?nan|-?inf)"
-    r"\s?(?:(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w))?"
 )
+_UNIT: Final = r"\s?(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w)"
 _TIME: Final = (
     r"(?P<NAME>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"
     r"|\d{1,20}(?:\.\d{1,20})?)"
 )
-# Each field with its form, as a regular expression; NAME is its group's: of a time its unit.
+# Each field with its form, as a regular expression; NAME is its group's: of a time its unit. Which
+# SEPARATORS of thousands there are depends on the text behind.
 _FIELDS: Final = MappingProxyType(
     {
-        **dict.fromkeys(AMOUNTS, _AMOUNT),
+        **dict.fromkeys(AMOUNTS, f"{_NUMBER}(?:{_UNIT})?"),
         **{f"{name}:x": r"(?P<NAME>[0-9a-fA-F]{1,20})(?P<NAME_hex>)" for name in AMOUNTS},
-        **dict.fromkeys((*_CALLS, *(f"{name}:x" for name in _CALLS)), r"[\w.]{1,60}"),
+        **{  # of a call, which is no figure
+            f"{name}{form}": r"[\w.]{1,60}"
+            for name in ("address", "size", "old", "count", "task", "site")
+            for form in ("", ":x")
+        },
         **dict.fromkeys(("time:s", "time:ms", "time:us"), _TIME),
         "memory": r"(?P<memory>[\w.-]{1,60})",
         "any": "",  # what is there up to the text behind
@@ -53,6 +57,8 @@ def compile_line(text: str) -> re.Pattern[str]:
 
     >>> compile_line("free {free} of {total}").search("free 8 of 16 KB")["total_unit"]
     'KB'
+    >>> compile_line("{free} kB left").search("free: 135 KB left")["free_unit"]
+    'KB'
     """
     first, *rest = _FIELD.split(text)
     fields = [one.partition(":")[0] for one in rest[::2]]
@@ -65,10 +71,12 @@ def compile_line(text: str) -> re.Pattern[str]:
         unclear += not is_last and bool(_UNCLEAR.get(field, _INSIDE).match(behind))
         if not is_last and (not behind or unclear > 1):
             raise HeapfitError(f"--line: a blank has to stand behind {{{field}}}")
-        expression = _express(name).replace("NAME", group)
-        if behind.startswith(","):  # which ends the number, as in a row of numbers
-            expression = expression.replace("[,'_]", "['_]")
-        end = _escape(behind)
+        unit = re.match(_UNIT, behind, re.IGNORECASE) if name in AMOUNTS else None
+        # A unit that is written behind an amount is the amount's, and each line has one.
+        expression = (_NUMBER + _UNIT if unit else _express(name)).replace("NAME", group)
+        # A comma behind ends the number, as in a row of numbers.
+        expression = expression.replace("SEPARATORS", "'_" if behind.startswith(",") else ",'_")
+        end = _escape(behind[unit.end() if unit else 0 :])
         rule += rf"(?>.{{0,400}}?{end})" if field == "any" else expression + end
     return re.compile(rule, re.IGNORECASE)
 

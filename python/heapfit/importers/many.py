@@ -43,6 +43,10 @@ def list_recordings(words: Iterable[str | Path]) -> list[Path]:
             found += list_recordings(_lines_of(Path(text[1:])))
         elif path.is_dir():
             below = sorted(one for one in path.rglob("[!.]*") if one.is_file())
+            if any(one.name == "plan.toml" for one in below):
+                raise HeapfitError(
+                    f"{path}: is a folder with a plan, as heapfit fit writes it (give recordings)"
+                )
             found += below or [path]  # which is no file, as is told where it is opened
         else:
             found.append(path)

@@ -200,8 +200,7 @@ def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
     fields = [made.refer(one) if one else None for one in targets]
     metadata = made.tables([*(made.refer(one.place) for one in kept), entry])
     fields[_MODEL_BUFFERS], fields[_MODEL_METADATA] = made.tables([*buffers, plan]), metadata
-    root = made.table(model.number(_MODEL_VERSION), *fields[1:])
-    return made.finish(root, content[4:8])
+    return made.finish(made.table(model.number(_MODEL_VERSION), *fields[1:]), content[4:8])
 
 
 def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOptions], Source]:

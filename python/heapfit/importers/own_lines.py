@@ -212,7 +212,8 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
     sizes = [i for i in line.sizes if _values(group, [i]) != {"0"}] or line.sizes
     fields = {address: "{address}"}
     size = _size_place(line, sorted(sizes, key=lambda i: (abs(i - address) != 1, -i)))
-    if line.verb == "zeroed" and len(sizes) > 1:
+    between = line.text[line.numbers[sizes[0]].end() : line.numbers[sizes[-1]].start()]
+    if line.verb == "zeroed" and len(sizes) > 1 and "alloc" not in between:
         told = (i for i in sizes if _TOLD_COUNT.search(line.text[: line.numbers[i].start()]))
         count = next(told, sizes[0])
         size = _size_place(line, [i for i in sizes if i != count])

@@ -21,10 +21,7 @@ _LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
 _OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
 _UNIT = re.compile(r"(?<=\d )B\b")
 _STATE = columns("line", "seconds", "free", "least", "largest", "failed", "failures")
-_CAVEAT = (
-    "What is filled once, such as a cache, falls like a leak until it is full; a cycle longer than "
-    "the log may turn."
-)
+_CAVEAT = "A cache that is still filling looks the same; so does a cycle longer than the log."
 _FINDINGS = {
     Finding.UNCLEAR: "It cannot be told whether free memory falls: {reason}. Log {more:,} states "
     "more. No date.",

@@ -36,6 +36,10 @@ _MOST_LINES = 22
 _MOST_OF_FINDING = 2  # lines
 _MOST_ROWS = 4
 _INDENT = "  "
+_QUEUE_ASSUMED = (
+    "Assumed: 1,000 packets wait, then all leave; a capture does not show it. "
+    "Give --queue fifo:PACKETS_PER_S or link:BITS_PER_S."
+)
 # Shown where there are more rows than the table takes.
 _FIRST = (ReferenceKind.TODAY, ReferenceKind.FITTED, ReferenceKind.RULE, ReferenceKind.OTHER)
 
@@ -122,7 +126,7 @@ def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
 def _list_findings(fit: Fit, room: int) -> list[str]:
     """The findings that have room, two lines each; then how many have none."""
     lines: list[str] = []
-    findings = [*_describe_queue(fit), *fit.findings]
+    findings = [*which_hold((_is_queue_assumed(fit), _QUEUE_ASSUMED)), *fit.findings]
     for number, text in enumerate(findings):
         wrapped = wrap_text(text, _INDENT)
         if room < 10**6 and len(wrapped) > _MOST_OF_FINDING:
@@ -162,14 +166,6 @@ def _queue_fields(fit: Fit) -> list[Part]:
     info = fit.trace.info
     told = {"model": info.queue, "is_assumed": _is_queue_assumed(fit)}
     return [Fields({"queue": told})] if info.kind == "packets" else []
-
-
-def _describe_queue(fit: Fit) -> list[str]:
-    text = (
-        "Assumed: 1,000 packets wait, then all leave; a capture does not show it. "
-        "Give --queue fifo:PACKETS_PER_S or link:BITS_PER_S."
-    )
-    return [text] if _is_queue_assumed(fit) else []
 
 
 def _marks(row: ReferenceRow) -> list[str]:

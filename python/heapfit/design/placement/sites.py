@@ -43,8 +43,7 @@ _LEAST = 200  # a climb has to save U_max over this: decision 14
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
     """A tag for each of the busiest call sites, in that order; empty if none is known."""
-    busiest = call_sites(loaded)[:MOST_TAGS]
-    return {one.site: tag for tag, one in enumerate(busiest, 1)}
+    return {one.site: tag for tag, one in enumerate(call_sites(loaded)[:MOST_TAGS], 1)}
 
 
 def learn_sites(
