@@ -133,6 +133,18 @@ def test_a_symbol_named_as_one_that_the_host_calls(
         assert is_refused(symbol(name, kind), sound, tmp_path) == TYPES[kind], name
 
 
+def test_a_name_is_not_unfolded(sound: tuple[Path, list[Path]], tmp_path: Path) -> None:
+    bomb = "_RMC0TTppETB3_B3_ETB7_B7_ETBf_Bf_ETBn_Bn_ETBv_Bv_ETBD_BD_EE"  # each tuple has the last one twice
+    (tmp_path / "bomb.s").write_text(
+        f' .section .data.kept,"aw"\n .globl kept\nkept: .quad 1\n .size {bomb}, 64\n'
+        f" .type {bomb}, @object\n{bomb}: .zero 64\n"
+    )
+    subprocess.run(("gcc", "-c", "bomb.s", "-o", "bomb.o"), cwd=tmp_path, check=True)
+    heap, host = sound
+    built = build(Plugin("bomb", (heap, tmp_path / "bomb.o"), 64), tmp_path / "built", host)
+    assert built.statics[0] == (bomb, 64)
+
+
 @pytest.mark.parametrize(
     "version", ["memset@V1", "memset@@V1", "memset@@@V1", "memset@GLIBC_2.2.5"]
 )

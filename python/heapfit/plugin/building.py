@@ -325,7 +325,8 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
 def _statics(settled: Path) -> tuple[int, tuple[tuple[str, int], ...]]:
     data, bss = run(["size", settled.name], settled.parent).splitlines()[1].split()[1:3]
     constant = sum(size for name, size in _sections(settled) if _CONSTANT.match(name))
-    listing = run(["nm", "-S", "-C", "--defined-only", settled.name], settled.parent)
+    # As they are: a few back references in a name can stand for gigabytes of one.
+    listing = run(["nm", "-S", "--defined-only", settled.name], settled.parent)
     statics = [(name, int(size, 16)) for size, name in _SYMBOL.findall(listing)]
     statics.sort(key=lambda one: (-one[1], one[0]))
     return int(data) + int(bss) - constant, tuple(statics)
