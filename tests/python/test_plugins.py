@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -349,6 +350,11 @@ WAYS = {
     "for (size_t end = 0;; end += 1 << 30) syscall(SYS_brk, end)": "system call",
     "for (;;) *(volatile char *)malloc(1 << 20) = 1": "other memory",
     "for (volatile char *at = flood;; at--) *at = 1": "crash",
+    "for (volatile char *at = __builtin_frame_address(0);; at -= 4096) *at = 1": "crash",  # a stack
+    "((long (*)(long *))0xffffffffff600400)(0)": "system call",  # through the kernel's own page
+    """{ char *const words[] = {"touch", TRACE, 0};
+        syscall(SYS_execveat, AT_FDCWD, "/bin/touch", words, 0, 0); }""": "system call",
+    "syscall(425, 8, flood)": "system call",  # a ring of requests, io_uring
     "for (int i = 0; i < 18; i++) told[i] = ~0u": "crash",
     "syscall(SYS_exit, 7)": "abort",
     'for (;;) __asm__ volatile("")': "endless loop",
@@ -425,11 +431,21 @@ def test_every_way_out_ends_the_child_and_leaves_nothing(
     (told,) = re.findall(r"^(\S+) B told$", listing.replace(" b ", " B "), re.MULTILINE)
     built = build(plugin(hostile, tmp_path, told=int(told, 16)), tmp_path / "built", host)
     assert subprocess.check_output(["nm", built.program], text=True) == listing
+    monkeypatch.chdir(tmp_path)
+    limits = {one: resource.getrlimit(one) for one in (resource.RLIMIT_CORE, resource.RLIMIT_STACK)}
+    before = {path.name for path in tmp_path.iterdir()}
 
-    found = faults_of(built, tmp_path, len(WAYS))
+    try:
+        for one, (_, most) in limits.items():
+            resource.setrlimit(one, (most, most))
+        found = faults_of(built, tmp_path, len(WAYS))
+    finally:
+        for one, limit in limits.items():
+            resource.setrlimit(one, limit)
 
     assert dict(zip(WAYS, found, strict=True)) == WAYS
     assert_no_trace(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*before, "events"}, "a core was kept"
 
 
 def test_a_call_from_a_segment_of_64_bits_ends_a_child_of_32(tmp_path: Path) -> None:

@@ -31,13 +31,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { TICK_NANOSECONDS = 250000000, SIGNAL_STACK = 1 << 16 };
-enum { MILLISECOND = 1000000, MOST_A_CALL = 1000 };
+enum { MILLISECOND = 1000000, MOST_A_CALL = 1000, MOST_STACK = 8 << 20 };
 
 typedef struct question {
     char what[16];
@@ -69,6 +70,19 @@ static void watch_crashes(void) {
 #define ARCHITECTURE AUDIT_ARCH_I386
 #endif
 
+/* Whatever the user's limits are: no file of a core that the plug-in filled, no stack that takes
+ * all memory. */
+static bool has_bounds(void) {
+    struct rlimit stack;
+    if (prctl(PR_SET_DUMPABLE, 0) != 0 || getrlimit(RLIMIT_STACK, &stack) != 0) {
+        return false;
+    }
+    if (stack.rlim_cur > MOST_STACK) {
+        stack.rlim_cur = MOST_STACK;
+    }
+    return setrlimit(RLIMIT_STACK, &stack) == 0;
+}
+
 /* From here on the child may end; any other call of the system kills it. The number means nothing
  * before the architecture is known: int 0x80 in a program of 64 bits calls by the numbers of 32,
  * and x32 sets a bit in the number. Not seccomp's strict mode, which lets it write: a heap that
@@ -84,7 +98,8 @@ static void only_compute(void) {
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
     };
     const struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+    if (!has_bounds() || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 ||
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0) {
         _exit(1);
     }
