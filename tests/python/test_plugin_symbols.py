@@ -134,7 +134,7 @@ def test_a_symbol_named_as_one_that_the_host_calls(
 
 
 def test_a_name_is_not_unfolded(sound: tuple[Path, list[Path]], tmp_path: Path) -> None:
-    bomb = "_RMC0TTppETB3_B3_ETB7_B7_ETBf_Bf_ETBn_Bn_ETBv_Bv_ETBD_BD_EE"  # each tuple has the last one twice
+    bomb = "_RMC0TTppETB3_B3_ETB7_B7_ETBf_Bf_ETBn_Bn_ETBv_Bv_ETBD_BD_EE"  # each has the last twice
     (tmp_path / "bomb.s").write_text(
         f' .section .data.kept,"aw"\n .globl kept\nkept: .quad 1\n .size {bomb}, 64\n'
         f" .type {bomb}, @object\n{bomb}: .zero 64\n"
