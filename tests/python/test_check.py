@@ -469,9 +469,17 @@ def test_a_heap_of_4_gib_with_its_own_statics_is_rejected_by_its_name(text: str)
     assert parse_heap_size("heap_4:4294967295").region == 4_294_967_295
 
 
-@pytest.mark.parametrize("text", ["heap_4", "tlsf:probes=0", "heap_9:8K", "heap_4:x"])
-def test_a_heap_without_its_size_is_rejected(text):
-    with pytest.raises(HeapfitError, match=r"HEAP:BYTES|no such heap|x"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        *((text, f"^{text}: give the heap and its size: HEAP:BYTES") for text in ("64K", "heap_4")),
+        ("tlsf:probes=0", "^tlsf:probes=0: give the heap and its size"),
+        ("heap_9:8K", "^heap_9: no such heap"),
+        ("heap_4:x", "^x is not a size in bytes"),
+    ],
+)
+def test_a_heap_without_its_size_is_rejected(text, message):
+    with pytest.raises(HeapfitError, match=message):
         parse_heap_size(text)
 
 

@@ -24,13 +24,13 @@ def parse_heap_size(text: str) -> PlanFile:
     """
     name, _, size = text.rpartition(":")
     if not name or "=" in size:
-        find_heap(text, STANDARD_ALIGNMENT)
-        raise HeapfitError(f"{text}: give the heap's size, too: HEAP:BYTES (heap_4:64K)")
+        if not text[:1].isdecimal():
+            find_heap(text, STANDARD_ALIGNMENT)
+        raise HeapfitError(f"{text}: give the heap and its size: HEAP:BYTES (heap_4:64K)")
     heap, setting = find_heap(name, STANDARD_ALIGNMENT), parse_size(size)
     if heap.memory_of(setting) > LARGEST_REGION:
         raise HeapfitError(f"{text}: a heap is smaller than 4 GiB, not {setting:,} bytes")
-    heap = grow_headers(heap, [heap.memory_of(setting)])
-    return make_heap_plan(heap, setting)
+    return make_heap_plan(grow_headers(heap, [heap.memory_of(setting)]), setting)
 
 
 def make_heap_plan(heap: Heap, setting: int) -> PlanFile:
