@@ -178,6 +178,7 @@ NOT_HELD = {
         {"registered_heaps": (RAM, 4)}, {RAM: struct.pack("<I12I", RAM + 4, *[0x3FC00000] * 12)}
     ),
     "is empty, damaged or no ELF file": b"\x7fELF\1\1\1" + bytes(40),
+    "damaged or no ELF file": elf(SYMBOLS, {RAM: bytes(64)}).replace(b"CORE\0\0\0\0", b"CORE" * 2),
 }
 
 

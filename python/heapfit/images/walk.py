@@ -190,9 +190,9 @@ class Walk:
 
     def _resume(self, at: int) -> int:
         """The first place behind `at` from which chunks lead on; the heap's end if none does."""
-        step, end = self._layout["step"], self._heap.end
-        lost: set[int] = set()
-        for first in range(at + step, min(end, at + _MOST_TRIED * step), step):
+        step, end, lost = self._layout["step"], self._heap.end, set[int]()
+        captured = max((start + len(data) for start, data in self._memory.spans), default=0)
+        for first in range(at + step, min(end, captured, at + _MOST_TRIED * step), step):
             place, passed = first, 0
             while place not in lost and (chunk := self.look(place)) and chunk[2] is None:
                 lost.add(place)

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
+from elftools.construct.core import ConstructError
 
 from heapfit.errors import HeapfitError, read_error_reason
 
 # What pyelftools raises at a damaged file, and readers that follow its numbers.
 _DAMAGED = (
     ELFError,
+    ConstructError,
     ValueError,
     LookupError,
     TypeError,
