@@ -90,7 +90,7 @@ def _read_file(path: Path) -> None:
         if guess is not None:
             _engine.HeapLogTrace(guess.own.line, guess.own.free, guess.own.resize, False)
         source = format_of(stream).open(stream, ImportOptions())
-        batches = read_columns(source, stream, False, ignore_progress)
+        batches = read_columns(source, stream, ignore_progress)
         assert sum(len(batch["op"]) for batch in batches), "nothing is no trace"
         assert all(note.isprintable() for note in source.info().notes), "no clear note"
 
