@@ -459,7 +459,8 @@ const approaching = new IntersectionObserver((entries) => {
 
 // Draws what is further away one by one, when the page has nothing else to do.
 function drawRest() {
-    const next = [...drawings.values()].find(({svg, place}) => !svg && place.clientWidth > 0);
+    const next = [...drawings.values()].find(({svg, place}) =>
+        !svg && place.clientWidth > 0 && !place.closest("details:not([open])"));
     if (next) {
         next.draw();
         requestIdleCallback(drawRest);
