@@ -80,7 +80,7 @@ def test_it_is_tried_only_where_sizes_are_handed_over(loaded) -> None:
     def names(options: PlanOptions) -> set[str]:
         return {one.plan.allocator for one in standard_portfolio(loaded, options).candidates}
 
-    quick = BudgetChoice(methods=(), seconds=0, replayed_events=0)
+    quick = BudgetChoice(methods=(), replayed_events=0)
     assert "sized" not in names(PlanOptions(budgets=quick))
     assert "sized" in names(PlanOptions(budgets=quick, sized=True))
 

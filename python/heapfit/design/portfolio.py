@@ -80,7 +80,7 @@ def standard_portfolio(
         special_sizes_candidate(loaded),
         least_peaks_candidate(classes, loaded),
     ]
-    made += budget_candidates(loaded, options.budgeting, progress)
+    made += budget_candidates(loaded, options.budgeting)
     made += _search_budgets(loaded, options, progress, made)
     return split_applicable(made)
 
@@ -268,7 +268,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return budget_candidates(loaded, PUBLISHED_BUDGETS, ignore_progress)
+        return budget_candidates(loaded, PUBLISHED_BUDGETS)
     if allocator == static_pools.ALLOCATOR:
         return [worst_case_candidate(allocator, loaded)]
     return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]

@@ -10,25 +10,17 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import find_budgets
 from heapfit.design.budgets.choice import BudgetChoice, Method
-from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 
-def budget_candidates(
-    loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
-) -> list[Candidate | NotApplicable]:
+def budget_candidates(loaded: LoadedTrace, choice: BudgetChoice) -> list[Candidate | NotApplicable]:
     """Candidates with budgets, for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
     for method in choice.methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
             certified = find_budgets(
-                loaded.events,
-                sizes,
-                alignment=loaded.alignment,
-                method=method,
-                seconds=choice.seconds,
-                progress=progress,
+                loaded.events, sizes, alignment=loaded.alignment, method=method
             )
             plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-STANDARD_SECONDS = 10.0
 STANDARD_SEARCH = 200_000_000  # events; some seconds
 
 
@@ -23,7 +22,6 @@ class BudgetChoice:
     """The methods to use, and how much work they may take."""
 
     methods: tuple[Method, ...]
-    seconds: float = STANDARD_SECONDS  # for each selection of sizes; a gap may stay then
     replayed_events: int = 0  # of a search by replaying that starts from these budgets; 0: none
     seed: int = 1  # of that search
 
