@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import bimodal, event_array, fit_json, heapfit, load_lines, table2
+from small_traces import bimodal, event_array, heapfit, load_lines, table2
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import Method, find_budgets
@@ -266,17 +266,15 @@ def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: 
     assert rule.peaks == sum(pool.count * -(-pool.size // 8) * 8 for pool in plan.pools)
 
 
-def test_fit_shows_the_classes_and_tries_the_best(tmp_path: Path) -> None:
-    bimodal(tmp_path / "p.heap")
-    content = fit_json("p.heap", "--plans", "plans", folder=tmp_path)["plans"]
-    classes = content["classes"]
-    assert len(classes["least_waste"]) == len(classes["least_peaks"]) == 16
-    assert len(classes["ten_percent_rule"]["sizes"]) == 7
-    (row,) = [row for row in content["rows"] if row["name"] == "class_pools_least_peaks"]
-    fewest = min(one["peaks"] for one in classes["least_peaks"])
-    blocks = sum(pool["size"] * pool["count"] for pool in row["plan"]["pools"])
-    assert blocks == fewest
-    assert row["r_safe"] >= fewest
+def test_fit_tries_the_classes_whose_pools_take_least(tmp_path: Path) -> None:
+    loaded = load_trace(open_any(bimodal(tmp_path / "p.heap"), ImportOptions(), tmp_path))
+    fewest = best_classes(loaded).fewest_bytes
+    assert fewest is not None
+    plan = standard_portfolio(loaded, PlanOptions(effort=Effort.QUICK)).plan(
+        "class_pools_least_peaks"
+    )
+    assert plan is not None
+    assert sum(pool.size * pool.count for pool in plan.pools) == fewest.peaks
 
 
 def test_nothing_is_cut_into_nothing() -> None:
