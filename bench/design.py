@@ -19,8 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import Budgets, find_budgets
-from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.certified import Budgets, Method, find_budgets
 
 ALIGNMENT = 8
 SEEDS = range(3)

@@ -69,7 +69,7 @@ def __getattr__(name: str) -> object:
         return _read_version()
     if name not in _MODULES:
         raise AttributeError(f"module 'heapfit' has no attribute '{name}'")
-    return getattr(import_module(_MODULES[name]), name)  # numpy, pyarrow and highspy with it
+    return getattr(import_module(_MODULES[name]), name)  # numpy and pyarrow with it
 
 
 def _read_version() -> str:

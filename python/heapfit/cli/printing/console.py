@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from heapfit.cli.printing.lines import fail, note, print_line
+from heapfit.cli.printing.lines import note, print_line
 from heapfit.results.parts import Group, Line, Note, Part, Table, content_of
 from heapfit.results.text import WIDTH, lay_table, lines_of, wrap_text
 
@@ -67,8 +67,6 @@ def print_text(parts: Iterable[Part]) -> None:
             case Line():
                 for line in lines_of(part.text, is_copied=part.is_copied):
                     print_line(line)
-            case Note(is_failure=True):
-                fail(part.text)
             case Note():
                 for line in wrap_text(part.text):
                     note(line)

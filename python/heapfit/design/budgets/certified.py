@@ -2,21 +2,29 @@
 """Budgets with a certificate: what they dedicate, and the most that any budgets could.
 
 Three methods find N_i that maximise sum S_i N_i (Lee and Yi 2008, equations 4 to 9): `greedy` is
-the paper's figure 4, `exhaustive` its comparison, and `exact` a branch and bound of the engine, of
-so many nodes that equal inputs give equal budgets on every machine.
+the paper's figure 4, `exhaustive` its comparison, and `exact` a branch and bound of the engine,
+of so many nodes that equal inputs give equal budgets on every machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from heapfit import _engine
-from heapfit.design.budgets.choice import Method
 from heapfit.plan.quantities import format_share
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
 MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
+
+
+class Method(StrEnum):
+    """A way to find budgets."""
+
+    GREEDY = "greedy"  # Lee and Yi, figure 4
+    EXACT = "exact"
+    EXHAUSTIVE = "exhaustive"  # what their table 1 compares with
 
 
 @dataclass(frozen=True, slots=True)
