@@ -19,8 +19,7 @@ from typing import TypeVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.design.budgets.certified import find_budgets
-from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.budgets.integer import Budgets
 
 ALIGNMENT = 8

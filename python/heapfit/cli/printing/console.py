@@ -86,8 +86,6 @@ def print_text(parts: Iterable[Part]) -> None:
             case Line():
                 for line in lines_of(part):
                     print_line(line)
-            case Note(is_failure=True):
-                fail(part.text)
             case Note():
                 for line in wrap_text(part.text):
                     note(line)

@@ -9,14 +9,23 @@ then HiGHS where that does not end soon.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 
 from heapfit import _engine
-from heapfit.design.budgets.choice import STANDARD_SECONDS, Method
 from heapfit.design.budgets.integer import Budgets, improve_budgets
 from heapfit.progress import Progress, ignore_progress
 
 SEARCHED = 500_000_000  # of branch and bound, sizes at points: about a second
 MOST_COMBINATIONS = 10_000_000  # of an exhaustive search: minutes
+_SECONDS = 10.0  # of HiGHS
+
+
+class Method(StrEnum):
+    """A way to find budgets."""
+
+    GREEDY = "greedy"  # Lee and Yi, figure 4
+    EXACT = "exact"
+    EXHAUSTIVE = "exhaustive"  # what their table 1 compares with
 
 
 def find_budgets(
@@ -25,7 +34,7 @@ def find_budgets(
     *,
     alignment: int,
     method: Method = Method.EXACT,
-    seconds: float = STANDARD_SECONDS,
+    seconds: float = _SECONDS,
     progress: Progress = ignore_progress,
 ) -> Budgets:
     """The budgets N_i that a method finds, with a bound on what any budgets dedicate.

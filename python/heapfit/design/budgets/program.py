@@ -15,7 +15,6 @@ thousands of lines. This module imports it (15 MB), so it is imported only where
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -67,65 +66,42 @@ class BudgetLimits:
         return allowed
 
 
-def cut_segments(edges: Iterable[Ints]) -> tuple[Ints, Ints, Ints]:
-    """The class of each segment between the ascending edges of classes, its start and length."""
-    cut = list(edges)
-    owners = np.repeat(np.arange(len(cut)), [len(one) - 1 for one in cut])
-    starts, lengths = (
-        np.concatenate([np.zeros(0, np.int64), *parts])
-        for parts in ([one[:-1] for one in cut], map(np.diff, cut))
-    )
-    return owners, starts, lengths
-
-
-def quiet_solver(**options: float) -> highspy.Highs:
-    """A silent HiGHS solver on one thread, whose results are the same every time."""
-    solver = highspy.Highs()  # type: ignore[no-untyped-call]
-    common = {"output_flag": False, "threads": 1, "random_seed": 1}
-    for option, value in (common | options).items():
-        solver.setOptionValue(option, value)
-    return solver
-
-
-def linear_program(
-    costs: Floats, most: Floats, matrix: Floats, rows: tuple[Floats, Floats]
-) -> highspy.HighsLp:
-    """The program: least `costs @ x` with x from 0 to `most` and `matrix @ x` within `rows`."""
-    model = highspy.HighsLp()
-    model.num_row_, model.num_col_ = matrix.shape
-    model.col_cost_ = costs
-    model.col_lower_, model.col_upper_ = np.zeros(len(costs)), most
-    model.row_lower_, model.row_upper_ = rows
-    entries, columns = np.nonzero(matrix)
-    model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_ = np.searchsorted(entries, np.arange(len(matrix) + 1))
-    model.a_matrix_.index_ = columns
-    model.a_matrix_.value_ = matrix[entries, columns]
-    return model
-
-
 class BudgetProgram:
-    """One program for HiGHS over some of the points."""
+    """One program for HiGHS over some of the points: silent, on one thread, the same every time."""
 
     def __init__(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> None:
-        self._owners, self._starts, self._lengths = cut_segments(
+        edges = [
             np.unique([0, *live[live < cap], cap])
             for live, cap in zip(limits.live[added].T, limits.caps, strict=True)
+        ]
+        self._classes, self._is_integer = len(edges), is_integer
+        self._owners = np.repeat(np.arange(len(edges)), [len(one) - 1 for one in edges])
+        self._starts, self._lengths = (
+            np.concatenate([np.zeros(0, np.int64), *parts])
+            for parts in ([one[:-1] for one in edges], map(np.diff, edges))
         )
-        self._highs = quiet_solver(mip_rel_gap=0.0, mip_abs_gap=0.99)  # sums are whole
-        self._classes = len(limits.sizes)
-        self._highs.passModel(self._model(limits, added, is_integer))
-        self._is_integer = is_integer
+        self._highs = highspy.Highs()  # type: ignore[no-untyped-call]
+        gaps = {"mip_rel_gap": 0.0, "mip_abs_gap": 0.99}  # sums are whole
+        for option, value in {"output_flag": False, "threads": 1, "random_seed": 1, **gaps}.items():
+            self._highs.setOptionValue(option, value)
+        self._highs.passModel(self._model(limits, added))
 
-    def _model(self, limits: BudgetLimits, added: Ints, is_integer: bool) -> highspy.HighsLp:
+    def _model(self, limits: BudgetLimits, added: Ints) -> highspy.HighsLp:
+        """The most worth of segments, of which those that a point charges fit into its slack."""
         worth = limits.sizes[self._owners].astype(np.float64)
-        is_charged = self._starts >= limits.live[added][:, self._owners]
-        slacks = limits.slacks[added].astype(np.float64)
-        rows = np.full(len(added), -highspy.kHighsInf), slacks
-        lengths = self._lengths.astype(np.float64)
-        model = linear_program(worth, lengths, is_charged * worth, rows)
-        model.sense_ = highspy.ObjSense.kMaximize
-        if is_integer:
+        matrix = (self._starts >= limits.live[added][:, self._owners]) * worth
+        model = highspy.HighsLp()
+        model.num_row_, model.num_col_ = matrix.shape
+        model.sense_, model.col_cost_ = highspy.ObjSense.kMaximize, worth
+        model.col_lower_, model.col_upper_ = np.zeros(len(worth)), self._lengths.astype(np.float64)
+        model.row_lower_ = np.full(len(added), -highspy.kHighsInf)
+        model.row_upper_ = limits.slacks[added].astype(np.float64)
+        entries, columns = np.nonzero(matrix)
+        model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+        model.a_matrix_.start_ = np.searchsorted(entries, np.arange(len(matrix) + 1))
+        model.a_matrix_.index_ = columns
+        model.a_matrix_.value_ = matrix[entries, columns]
+        if self._is_integer:
             model.integrality_ = [highspy.HighsVarType.kInteger] * len(worth)
         return model
 
