@@ -41,12 +41,17 @@ def find_blocks(
 
     A block that is never freed ends behind the last event.
     """
-    order = np.argsort(objects, kind="stable")  # each object's events side by side
-    is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
-    ends = np.empty(len(ops), np.int64)
-    ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
     starts = np.flatnonzero(~is_end(ops, sizes))
-    return sizes[starts], starts, ends[starts]
+    return sizes[starts], starts, find_next_events(objects)[starts]
+
+
+def find_next_events(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """The next event with each event's key, such as its object; their number if there is none."""
+    order = np.argsort(keys, kind="stable")
+    following = np.full(len(keys), len(keys), np.int64)
+    is_same = keys[order[1:]] == keys[order[:-1]]
+    following[order[:-1][is_same]] = order[1:][is_same]
+    return following
 
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:
