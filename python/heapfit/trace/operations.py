@@ -61,3 +61,12 @@ def name_values(table: pa.Table, op: NDArray[Any], site: NDArray[Any]) -> pa.Tab
         column = pa.DictionaryArray.from_arrays(indices, values)
         table = table.set_column(table.column_names.index(name), name, column)
     return table
+
+
+def find_next_events(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """The next event of each event's key, as its object; the number of events if there is none."""
+    order = np.argsort(keys, kind="stable")  # each key's events side by side
+    following = np.full(len(order), len(order), np.int64)
+    is_same = keys[order[1:]] == keys[order[:-1]]
+    following[order[:-1][is_same]] = order[1:][is_same]
+    return following
