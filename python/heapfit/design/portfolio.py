@@ -73,7 +73,7 @@ def standard_portfolio(
         special_sizes_candidate(loaded),
         least_peaks_candidate(best_classes(loaded), loaded),
     ]
-    made += budget_candidates(loaded, options.budgeting, progress)
+    made += budget_candidates(loaded, options.budgeting)
     return split_applicable(made)
 
 
@@ -237,7 +237,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return budget_candidates(loaded, (Method.GREEDY,), ignore_progress)
+        return budget_candidates(loaded, (Method.GREEDY,))
     if allocator == static_pools.ALLOCATOR:
         return [worst_case_candidate(allocator, loaded)]
     return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]
