@@ -27,6 +27,7 @@ from captures import ethernet, ipv4, pcap
 from small_traces import diverse, heapfit, table2
 
 from grid import of_the_day, thin
+from heapfit import _engine
 from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
 from heapfit.cli.printing import progress
@@ -175,11 +176,32 @@ import sys
 from heapfit.cli.main import main
 for words in (["--version"], ["--help"], *([name, "--help-all"] for name in {NAMES})):
     assert main(words) == 0
-print(sorted({{"numpy", "pyarrow", "highspy", "jinja2", "rich"}} & sys.modules.keys()))
-print(len(sys.modules) <= 250)
+print(sorted({{"numpy", "pyarrow", "jinja2", "rich"}} & sys.modules.keys()))
+print(len(sys.modules) <= 200)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().splitlines()[-2:] == ["[]", "True"]
+
+
+@pytest.mark.parametrize(
+    ("word", "unused"),
+    [("--version", {"heapfit.cli.main", "heapfit._engine"}), ("allocators", {"pyarrow"})],
+)
+def test_the_program_starts_with_no_more_than_it_needs(word, unused):
+    program = f"""
+import sys
+from heapfit.__main__ import run
+sys.argv[1:] = [{word!r}]
+try:
+    run()
+except SystemExit as ended:
+    assert not ended.code
+print(sorted({unused} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    first, *_, last = done.stdout.decode().splitlines()
+    assert last == "[]"
+    assert word == "allocators" or first == f"heapfit {_engine.version}"
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -139,8 +139,8 @@ SHARED: Mapping[str, Option] = {
     ),
     "effort": Option(
         "--effort",
-        "How far to search: quick runs no search, long tries all configurations and "
-        "searches budgets, too (docs/evidence/design.md).",
+        "How far to search: quick runs no search, long tries all configurations, too "
+        "(docs/evidence/design.md).",
         SEARCHING,
     ),
     "search": Option(

@@ -21,5 +21,5 @@ def write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
         paths = [folder / one.name for one in save_plans(fitted, staging)]
     if fitted.designs is not None:
         return [Group("plans", several_plans_parts(fitted.designs, paths))]
-    ranked = rank_by_memory(fitted)
-    return [Group("plans", plans_parts(ranked, paths, fitted.options.effort))]
+    parts = plans_parts(rank_by_memory(fitted), paths, fitted.options.effort)
+    return [Group("plans", parts)]

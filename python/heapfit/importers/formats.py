@@ -145,11 +145,9 @@ def read_by(
 
 
 def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
-    own = options.own_lines
-    if own is None:
+    if options.own_lines is None:
         return read_by(_engine.HeapLogTrace, is_late=True)(stream, options)
-    reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
-    return ReaderSource(reader, stream)
+    return ReaderSource(options.own_lines.open(), stream)
 
 
 PACKETS = "packets"

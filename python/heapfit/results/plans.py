@@ -15,11 +15,7 @@ from heapfit.comparison.verdict import (
     verdict,
 )
 from heapfit.design.effort import Effort
-from heapfit.results.parts import (
-    Fields,
-    Line,
-    Part,
-)
+from heapfit.results.parts import Fields, Line, Part
 from heapfit.results.ranking import ranking
 
 

@@ -9,7 +9,6 @@ from heapfit.cli.arguments import (
     OUTPUT,
     PLAN,
     SEARCHING,
-    SHARED,
     make_output_option,
     shared,
     take_percent,
@@ -94,10 +93,6 @@ class FitCommand(Command):
         ),
     ] = False
     effort: Effort = Effort.STANDARD
-    search: Annotated[
-        int | None,
-        Option("--search", SHARED["search"].help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
-    ] = None
     seed: int = 1
     queue: str | None = None
     call_sites: bool = False
