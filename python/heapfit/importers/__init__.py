@@ -18,6 +18,7 @@ from heapfit.importers.formats import (
     PACKETS,
     STORED_MAGIC,
     Format,
+    find_format,
     format_of,
 )
 from heapfit.importers.source import ImportOptions, OwnLines, Source
@@ -99,12 +100,8 @@ def has_known_lifetimes(source: Path) -> bool:
 
     False for a pipe, which can be read once.
     """
-    if source.exists() and not source.is_file():
-        return False
-    with ByteStream(source) as stream:
-        if stream.head.startswith(STORED_MAGIC):
-            return False
-        return format_of(stream).name in KNOWN_LIFETIMES
+    form = find_format(source)
+    return form is not None and form.name in KNOWN_LIFETIMES
 
 
 @contextmanager

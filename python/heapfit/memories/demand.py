@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from heapfit.errors import HeapfitError
 from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
-from heapfit.trace.blocks import find_next_events
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import RESIZE, is_allocation, is_end
+from heapfit.trace.operations import RESIZE, find_next_events, is_allocation, is_end
 
 Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_end
+from heapfit.trace.operations import find_next_events, is_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,6 @@ def find_blocks(
     """
     starts = np.flatnonzero(~is_end(ops, sizes))
     return sizes[starts], starts, find_next_events(objects)[starts]
-
-
-def find_next_events(keys: NDArray[Any]) -> NDArray[np.int64]:
-    """The next event with each event's key, such as its object; their number if there is none."""
-    order = np.argsort(keys, kind="stable")
-    following = np.full(len(keys), len(keys), np.int64)
-    is_same = keys[order[1:]] == keys[order[:-1]]
-    following[order[:-1][is_same]] = order[1:][is_same]
-    return following
 
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:

@@ -11,9 +11,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from heapfit.trace.blocks import Blocks, blocks_of, find_next_events
+from heapfit.trace.blocks import Blocks, blocks_of
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import find_next_events
 
 STARTUP = 10  # the first tenth of a recording is its start-up
 
