@@ -153,11 +153,15 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "levels",
     ),
     (None, r"(?<=\[)(?![^\]]{0,40}\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
-    (None, r"[\w./\\-]+\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source and line"),
-    (None, r"(?:[\w.-]+\s+)?[\w./-]+\[\d+\]:", "syslog: host, program and process"),
+    (
+        None,
+        r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?",
+        "source, line",
+    ),
+    (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
     (None, r"#\d+(?![\w.])", "number of a line"),
     (Clock.UPTIME, r"(?<=[Tt]\+)(?P<S>\d+(?:\.\d+)?)(?![\w.:])", "T+: seconds since the start"),
-    (None, r"(?:[\w.-]+\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
+    (None, r"(?:[\w.-]{1,64}\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
     (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
     (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from math import nan
 from typing import NamedTuple, TypeAlias
 
@@ -133,6 +134,7 @@ _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAME = 60  # characters
+_MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
 _UNITS = {"k": 1024, "m": 1024**2}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
@@ -183,7 +185,7 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
 
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
-    numbers = [*_NUMBER.finditer(text)]
+    numbers = [*islice(_NUMBER.finditer(text), _MOST_FIGURES)]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
