@@ -27,6 +27,7 @@ FOR_ALL = ('"../contract/plans.h"', '"every_plan.h"')  # what a unit test of all
 SLOW = ("test_huge_regions.c",)  # half a minute
 CPU_SECONDS = 30  # the longest of the others takes 10
 PATIENCE = 3  # times as long as without a fault, and a second more
+BRIEF = 0.3  # seconds of a step that a quick run takes: most mutants are noticed in less
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
 
@@ -62,6 +63,7 @@ class CoreJudge(Judge):
         files = {one.file for one in chosen.values()}
         names = [name for name, included in self.sources.items() if files & included]
         quick, self.long = (list(steps) for steps in self.steps(names or list(self.sources)))
+        self.long = [] if self.is_quick else self.long
         if not self.build.build(sorted({step.split()[1] for step in (*quick, *self.long)})):
             sys.exit("core's tests do not compile with the mutants in them")
         for step in quick:
@@ -115,12 +117,13 @@ class CoreJudge(Judge):
         noticed = self.noticed[(mutant.file, mutant.function)]
         quick = (one for one in self.calls if one not in self.long)
         ordered = sorted(quick, key=lambda one: (-noticed[one], self.seconds[one]))
+        if self.is_quick:
+            brief = (one for one in ordered if self.seconds[one] <= BRIEF)
+            return self.first_noticing(brief, number, noticed) or Verdict(LEFT)
         found = self.first_noticing(ordered, number, noticed)
         if found is None and self.is_same(mutant):
             return Verdict(SAME)
-        if found is None and not self.is_quick:
-            found = self.first_noticing(self.long, number, noticed)
-        return found or Verdict(LEFT if self.is_quick else SURVIVED)
+        return found or self.first_noticing(self.long, number, noticed) or Verdict(SURVIVED)
 
     def first_noticing(
         self, steps: Iterable[str], number: int, noticed: Counter[str]
