@@ -20,8 +20,7 @@ from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.row import Row
-from heapfit.design.budgets.certified import find_budgets
-from heapfit.design.budgets.choice import Method
+from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.budgets.greedy_budgets import plan_from_budgets
 from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
 from heapfit.design.pools.special_pools import (

@@ -23,8 +23,7 @@ from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.comparison.trial import runs_in
-from heapfit.design.budgets.certified import find_budgets
-from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
+from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.design import design_several
@@ -95,9 +94,7 @@ def paper_plan(trace: Trace, alignment: int) -> Plan:
     """Greedy budgets of all sizes, of one trace."""
     loaded = load_trace(trace, alignment)
     sizes = frequent_classes(loaded.profile, alignment)
-    counts = find_budgets(
-        loaded.events, sizes, alignment=alignment, method=PUBLISHED_BUDGETS.methods[0]
-    )
+    counts = find_budgets(loaded.events, sizes, alignment=alignment, method=Method.GREEDY)
     plan = plan_from_budgets(sizes, counts.counts, alignment)
     return plan or Plan("tlsf", {"alignment": alignment})
 

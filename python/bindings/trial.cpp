@@ -151,15 +151,6 @@ TrialSeries find_first_by(const KnownTrial &trial, std::uint64_t from,
     return first_success(asking(trial), from, reporting_to(before));
 }
 
-TrialSeries find_lower(const ArrayTrial &trial, std::uint64_t from, std::uint64_t part,
-                       const PythonProgress &before) {
-    if (part == 0) {
-        throw nb::value_error("part: a size has no parts of 0");
-    }
-    const nb::gil_scoped_release release;
-    return lower(trial.running(), {from, part}, reporting_to(before));
-}
-
 template <typename AnyTrial>
 TrialSeries find_descending(AnyTrial &trial, std::uint64_t from, std::uint64_t step,
                             std::vector<std::uint64_t> above, const PythonProgress &before) {
@@ -297,14 +288,10 @@ void bind_forked(nb::module_ &module) {
 }
 
 void bind_searches(nb::class_<ArrayTrial> &trial) {
-    trial
-        .def("lower", &find_lower, nb::arg("start"), nb::arg("part"),
-             nb::arg("before") = nb::none(),
-             "From the start down, by so small a part of it at a time, until one fails.")
-        .def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-             nb::arg("every_size") = false, nb::arg("also") = 0,
-             "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
-             "failed elsewhere, tried before all. `progress(done, total)` may raise to stop.");
+    trial.def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+              nb::arg("every_size") = false, nb::arg("also") = 0,
+              "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
+              "failed elsewhere, tried before all. `progress(done, total)` may raise to stop.");
 }
 
 // For any way of trying a size.

@@ -50,28 +50,10 @@ TEST(the_largest_region_is_tried_last) {
     CHECK(first_success(trial_of(never), largest_region + 1, {}).replays == 0);
 }
 
-TEST(lowering_ends_at_the_first_that_fails) {
-    for (std::uint64_t seed = 1; seed <= 50; seed++) {
-        const auto works = [seed](std::uint64_t size) { return works_by_chance(size, seed); };
-        const TrialSeries found = lower(trial_of(works), {13000, 512}, {});
-        std::uint64_t size = 13000;
-        std::uint64_t next = size;
-        std::uint64_t replays = 1;
-        while (works(next)) {
-            size = next;
-            next = size - (size / 512 / 8 > 1 ? size / 512 / 8 : 1) * 8;
-            replays++;
-        }
-        CHECK(found.region == size && found.failing == next && found.replays == replays);
-    }
-}
-
 TEST(a_size_that_is_no_region_fails_and_costs_nothing) {
     const auto always = [](std::uint64_t) { return true; };
-    const TrialSeries found = lower(trial_of(always), {least + 16, 512}, {});
-    CHECK(found.region == least && found.failing == least - 8 && found.replays == 3);
-    const TrialSeries none = lower(trial_of(always), {0, 512}, {});
-    CHECK(!none.region && none.replays == 0 && none.events == 0);
+    const TrialSeries found = first_success(trial_of(always), 32, {});
+    CHECK(found.region == 128u && found.failing == 64 && found.replays == 1);
 }
 
 // The rule of `descend`, with all larger sizes looked at first.

@@ -25,13 +25,12 @@ from pathlib import Path
 import numpy as np
 from edits import mutated
 
-from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.images.snapshot import read_image
 from heapfit.importers import ImportOptions, read_columns
 from heapfit.importers.formats import format_of
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
-from heapfit.importers.own_lines import guess_own_lines
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.source_lines import mapping_of, places_in, site_hash
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import load_plan, save_plan
@@ -86,9 +85,7 @@ def _read_image(path: Path) -> None:
 def _read_file(path: Path) -> None:
     """Any file, unpacked and in the form that it has; what would read it otherwise is sound."""
     with ByteStream(path) as stream:
-        guess = guess_own_lines(stream.head)
-        if guess is not None:
-            _engine.HeapLogTrace(guess.own.line, guess.own.free, guess.own.resize, False)
+        assert all(one.isprintable() for one in suggest_own_lines(path, stream.head)), "unclear"
         source = format_of(stream).open(stream, ImportOptions())
         batches = read_columns(source, stream, ignore_progress)
         assert sum(len(batch["op"]) for batch in batches), "nothing is no trace"

@@ -38,7 +38,7 @@ from heapfit.importers.networks import (
     read_planner_dump,
     read_tflite,
 )
-from heapfit.importers.own_lines import guess_own_lines
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.trace.stored import COLUMNS, Trace, prefix_errors
 from program import call_heapfit
 
@@ -371,11 +371,13 @@ def read(path: Path, own: OwnLines) -> list[tuple[int, ...]]:
 @pytest.mark.parametrize(("served", "freed"), HOME_MADE.values(), ids=HOME_MADE.keys())
 def test_a_form_of_ones_own_is_found_and_then_read(tmp_path, served, freed):
     path = put(tmp_path, "boot v1.2 0x08000000", served, "tick 17", freed)
-    guess = guess_own_lines(path.read_bytes())
-    assert guess is not None
-    assert guess.shown == (served.replace("\t", " "), freed.replace("\t", " "))
+    _, *shown, _, command = suggest_own_lines(path, path.read_bytes())
+    assert shown == [
+        f"  {one[:76]}" for one in (served.replace("\t", " "), freed.replace("\t", " "))
+    ]
+    line, _, freeing = shlex.split(command)[-3:]
     alloc, free = 0, 4
-    rows = read(path, guess.own)
+    rows = read(path, OwnLines(line, freeing))
     size = 1024 if "1,024" in served else 124
     assert [row[:3] for row in rows] == [(alloc, 0, size), (free, 0, 0)]
 
@@ -416,9 +418,9 @@ def test_every_field_of_a_line_is_read(tmp_path):
         "9 ms  100% F 20000040",
     )
     own = OwnLines(
-        "{time:ms} ms 100% t{task} A {size:x} @{address} by {site}",
-        "{time:ms} ms 100% F {address}",
+        "{time:ms} ms 100% t{task} A {size:x} @{address} by {site}\n"
         "ms 100% t{task} R {old} to {address}, {size} B",
+        "{time:ms} ms 100% F {address}",
     )
     alloc, resize, free = 0, 3, 4
     assert read(path, own) == [
@@ -433,9 +435,7 @@ def test_every_field_of_a_line_is_read(tmp_path):
     [
         (OwnLines("{size} bytes", free="f {address}"), "it needs {address}, as the other lines"),
         (OwnLines("a {size}", free="f {any}"), "it needs {size}"),
-        (OwnLines("a {size}", resize="r {size}"), "it needs {old}, the size before"),
         (OwnLines("at {address}"), "it needs {size}"),
-        (OwnLines("a {address} {size}", resize="r {address} {size}"), "it needs {old}"),
         (OwnLines("a {bytes} {address}"), '"bytes" is none of address, size'),
         (OwnLines("a {size}{address}"), "words have to stand before {address}"),
         (OwnLines("{any} a {size} {address}"), "words have to stand before {any}"),
@@ -457,7 +457,7 @@ WITHOUT_ADDRESSES = ("malloc(24)", "malloc(100)", "malloc(24)", "free(24)", "mal
 @pytest.mark.parametrize(("is_newest", "freed"), [(False, 0), (True, 2)])
 def test_without_addresses_a_free_means_one_block_of_its_size(tmp_path, is_newest, freed):
     path = put(tmp_path, *WITHOUT_ADDRESSES, "realloc 100 -> 200", "free(7)", "realloc 0 -> 8")
-    own = OwnLines("malloc({size})", "free({size})", "realloc {old} -> {size}", is_newest)
+    own = OwnLines("malloc({size})\nrealloc {old} -> {size}", "free({size})", is_newest)
     rows = [row[:3] for row in read(path, own)]
     assert rows[3:6] == [(4, freed, 0), (0, 3, 20), (3, 1, 200)]
     assert rows[6:] == [(0, 4, 8)]  # nothing of 7 B was live
@@ -495,7 +495,7 @@ def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, need
     "head", [b"", b"hello\n", b"\xff" * 100, b"1" * 70_000, b"0x12345678\n" * 9]
 )
 def test_text_without_calls_gives_no_guess(head):
-    assert guess_own_lines(head) is None
+    assert not suggest_own_lines(Path("own.log"), head)
 
 
 # Logs of calls in no known form: the right peak, and the bytes that are never freed.

@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -97,6 +98,11 @@ CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the num
     "uptime: {d} days, {h:02}:00:00, ": Clock.UPTIME,
     "[{seconds}s] ": Clock.UPTIME,
     "Jan {d:>2} {h:02}:00:00 pi kernel: [{seconds:>6}.123456] ": Clock.YEAR,
+    "{d:02}/01/2026 {h:02}:00:00 ": Clock.DATE,
+    "{d}/1/26, {h}:00:00 - ": Clock.DATE,
+    "01-{d:02}-2026 {h:02}:00:00 ": Clock.DATE,
+    "{h:02}h00m00s ": Clock.DAY,
+    "COM7 > [{h:02}:00:00] ": Clock.DAY,
     "{h:02}:00:00,123 INFO ": Clock.DAY,
     "[{h:02}:00:00.123] [RX] - ": Clock.DAY,
     "192.168.1.20 ": None,
@@ -178,6 +184,28 @@ def test_what_nobody_can_know_is_asked_back(tmp_path, name):
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_a_clock_before_a_line_is_taken_off(tmp_path, clock):
     assert judge(print_clock(clock), tmp_path, CLOCKS[clock], is_timed=True) == "right"
+
+
+# Dates of two states, which tell the day from the month or not: the last as ISO 8601 has it.
+ORDERS = {
+    ("30/01/2026", "01/02/2026"): "2026-02-01",
+    ("01/30/2026", "02/01/2026"): "2026-02-01",
+    ("12/02/2026", "01/03/2026"): "2026-03-01",  # else it falls
+    ("01/05/2026", "02/05/2026"): "2026-05-02",  # else a month
+    ("05.05.2026", "05.06.2026"): "2026-06-05",  # nobody writes the month before a full stop
+    ("02/01/2026", "02/01/2026"): "2026-02-01, with the month first",
+}
+
+
+@pytest.mark.parametrize("dates", ORDERS)
+def test_the_log_tells_the_day_from_the_month(tmp_path, dates):
+    (tmp_path / "device.log").write_text("".join(f"{one} 10:00 free {LAST}\n" for one in dates))
+    log = read_log(tmp_path / "device.log")
+    assert (log.clock, log.boots) == (Clock.DATE, 1)
+    expected, _, supposed = ORDERS[dates].partition(", ")
+    assert f"{datetime.fromtimestamp(log.states[-1].seconds, UTC):%Y-%m-%d}" == expected
+    assert supposed in " ".join(log.notes)
+    assert bool(log.notes) == bool(supposed)
 
 
 # What stacks and runtimes print of their pools: the one that had nothing left, and its setting.

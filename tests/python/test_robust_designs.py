@@ -22,7 +22,6 @@ from heapfit.comparison.row import Row
 from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import best_row, select_row
 from heapfit.comparison.work import Work
-from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
 from heapfit.design.plan_files import save_candidates, training_record
@@ -124,8 +123,7 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_in_any_region(tmp_path:
 
 def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
     quick, long = (
-        design_whole(runs[:2], PlanOptions(effort=effort, budgets=PUBLISHED_BUDGETS))
-        for effort in (Effort.QUICK, Effort.LONG)
+        design_whole(runs[:2], PlanOptions(effort=effort)) for effort in (Effort.QUICK, Effort.LONG)
     )
     learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}
     assert TWO_ENDS in learned
@@ -150,7 +148,7 @@ def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
 def test_fit_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
     for seed in (4, 5, 6):
         diverse(tmp_path / f"d{seed}.heap", 800, seed)
-    asked = ("d4.heap", "d5.heap", "d6.heap", "--search", "1", "--plans", "plans")
+    asked = ("d4.heap", "d5.heap", "d6.heap", "--plans", "plans")
     done = heapfit("fit", *asked, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "on the runs it is learned from" in " ".join(done.stdout.split())

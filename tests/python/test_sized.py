@@ -11,7 +11,7 @@ from small_traces import bimodal, event_array, heapfit
 
 from heapfit import _engine
 from heapfit.comparison.comparison import compare
-from heapfit.design.budgets.choice import BudgetChoice
+from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import build_portfolio, standard_portfolio
 from heapfit.errors import HeapfitError
@@ -80,9 +80,8 @@ def test_it_is_tried_only_where_sizes_are_handed_over(loaded) -> None:
     def names(options: PlanOptions) -> set[str]:
         return {one.plan.allocator for one in standard_portfolio(loaded, options).candidates}
 
-    quick = BudgetChoice(methods=(), seconds=0, replayed_events=0)
-    assert "sized" not in names(PlanOptions(budgets=quick))
-    assert "sized" in names(PlanOptions(budgets=quick, sized=True))
+    assert "sized" not in names(PlanOptions(effort=Effort.QUICK))
+    assert "sized" in names(PlanOptions(effort=Effort.QUICK, sized=True))
 
 
 def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:

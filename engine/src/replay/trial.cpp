@@ -93,16 +93,6 @@ TrialSeries first_success(const TrialOf &trial, std::uint64_t from, const Before
     return sequence.series();
 }
 
-TrialSeries lower(const TrialOf &trial, const Lowering &lowering, const BeforeReplay &before) {
-    Sequence sequence(trial, before);
-    std::uint64_t size = lowering.from;
-    while (sequence.works(size)) {
-        const std::uint64_t units = size / lowering.part / region_unit;
-        size = below(size, std::max<std::uint64_t>(units, 1) * region_unit);
-    }
-    return sequence.series();
-}
-
 TrialSeries descend(const TrialOf &trial, const Descent &descent, const BeforeReplay &before) {
     Sequence sequence(trial, before);
     std::uint64_t size = descent.from;

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from heapfit.design.plan_files import find_classes
 from heapfit.fitting.result import Fit, rank_by_memory, save_plans
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.results.parts import Group, Part
 from heapfit.results.plans import plans_parts
 from heapfit.results.plans_of_several import several_plans_parts
-from heapfit.trace.loaded import load_trace
 
 
 def write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
@@ -23,7 +21,5 @@ def write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
         paths = [folder / one.name for one in save_plans(fitted, staging)]
     if fitted.designs is not None:
         return [Group("plans", several_plans_parts(fitted.designs, paths))]
-    ranked, options = rank_by_memory(fitted), fitted.options
-    classes, rule = find_classes(ranked, load_trace(fitted.searched, options.alignment))
-    parts = plans_parts(ranked, paths, options.effort, classes=classes, rule=rule)
+    parts = plans_parts(rank_by_memory(fitted), paths, fitted.options.effort)
     return [Group("plans", parts)]

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 
 from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
@@ -12,8 +11,6 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
-from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import BUDGETS
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
 from heapfit.fitting.result import Fit, Run
@@ -78,16 +75,9 @@ def _make_options(command: FitCommand) -> FitOptions:
         code=command.code,
         programs=tuple(command.programs or ()),
         most_events=sys.maxsize if has_candidates else MOST_SEARCHED,
-        budgets=_choose_budgets(command),
+        seed=command.seed,
         allocators=() if given == ["all"] else tuple(expand_names(given, ())),
     )
-
-
-def _choose_budgets(command: FitCommand) -> BudgetChoice:
-    """The budget search of the effort, with the limit and seed that are given."""
-    usual = replace(BUDGETS[command.effort], seed=command.seed)
-    events = usual.replayed_events if command.search is None else command.search * 1_000_000
-    return replace(usual, replayed_events=events)
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:

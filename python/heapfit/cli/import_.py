@@ -29,13 +29,10 @@ def run(command: ImportCommand) -> None:
     if command.programs or command.at is not None:
         _import_image(command)
         return
-    lines = command.line or []
-    resizes = [one for one in lines if "{old}" in one]
-    served = [one for one in lines if one not in resizes]
-    if not served and (command.free or resizes):
+    lines, frees = command.line or (), command.free or ()
+    if (lines or frees) and all("{old}" in one for one in lines):
         raise HeapfitError("--free: needs --line, what an allocation looks like")
-    texts = ["\n".join(one) for one in (served, command.free or (), resizes)]
-    own = OwnLines(texts[0], texts[1], texts[2]) if served else None
+    own = OwnLines("\n".join(lines), "\n".join(frees)) if lines else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,

@@ -38,7 +38,6 @@ class Precision:
     """How exactly R_min and R_safe are to be known (decision 19)."""
 
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
-    also: int = 0  # a region in which the plan failed elsewhere; 0: none is known
     every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
     is_of_all: bool = True  # else R_safe only of plans that may win (contest.py)
 
@@ -67,7 +66,6 @@ def measure_candidate(
         replace(heap, name=candidate.name),
         trial,
         progress=progress,
-        also=precision.also,
         threads=ground.threads,
         every_size=precision.every_size,
         known=known_searches(ground.found, ground.base_alignment, candidate.plan),

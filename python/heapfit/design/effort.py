@@ -3,7 +3,7 @@
 
     quick      what needs no search: allocators as they are, pools and budgets by published rules
     standard   placements learned by replaying, budgets proven, every size tried of what may win
-    long       the configurations of a front and budgets searched by replaying, too
+    long       every setting of every allocator, too
 
 With equal recordings and effort a fit names the same plan and region, whatever else it writes
 (docs/evidence/design.md).
@@ -11,14 +11,7 @@ With equal recordings and effort a fit names the same plan and region, whatever 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import StrEnum
-
-from heapfit.design.budgets.choice import (
-    PUBLISHED_BUDGETS,
-    STANDARD_BUDGETS,
-    STANDARD_SEARCH,
-)
 
 
 class Effort(StrEnum):
@@ -33,11 +26,4 @@ class Effort(StrEnum):
 MEANING = {
     Effort.QUICK: "Quick: no learned placement, no proven budgets, not every size tried.",
     Effort.LONG: "Long: the least of so many plans is partly chance; try it on a second run.",
-}
-
-# How budgets are found.
-BUDGETS = {
-    Effort.QUICK: PUBLISHED_BUDGETS,
-    Effort.STANDARD: STANDARD_BUDGETS,
-    Effort.LONG: replace(STANDARD_BUDGETS, replayed_events=STANDARD_SEARCH),
 }

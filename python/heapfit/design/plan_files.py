@@ -10,22 +10,11 @@ from heapfit import _engine
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
-from heapfit.design.pools import special_pools
-from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
 from heapfit.outputs.printable import printable
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace, file_name, save_plan
 from heapfit.trace.loaded import LoadedTrace
 
 _LONGEST_NAME = 200  # characters, as a plan file takes them
-
-
-def find_classes(
-    comparison: Comparison, loaded: LoadedTrace
-) -> tuple[BestClasses, PoolClasses | None]:
-    """The best size classes of pools for a trace, and those of the 10 % rule, if it has a row."""
-    plans = {row.name: row.plan for row in comparison.rows}
-    rule = plans.get(special_pools.ALLOCATOR)
-    return best_classes(loaded), None if rule is None else classes_of(rule, loaded.profile)
 
 
 def save_candidates(

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
-from heapfit.design.budgets.choice import BudgetChoice
-from heapfit.design.effort import BUDGETS, Effort
+from heapfit.design.budgets.certified import Method
+from heapfit.design.effort import Effort
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
@@ -17,7 +17,7 @@ class PlanOptions:
     """Options of the plans made for one trace or for several."""
 
     alignment: int = STANDARD_ALIGNMENT  # of every block: 4, 8 or 16
-    budgets: BudgetChoice | None = None  # of pools; None: as the effort has it
+    seed: int = 1  # of what is learned by replaying
     call_sites: bool = False  # the program can pass call sites
     sized: bool = False  # it passes the sizes of blocks that it frees and resizes
     effort: Effort = Effort.STANDARD  # how far plans are looked for
@@ -25,9 +25,9 @@ class PlanOptions:
     climbs: bool = True  # single classes are turned over, behind the guesses
 
     @property
-    def budgeting(self) -> BudgetChoice:
-        """How budgets are found: the user's choice, else the effort's."""
-        return self.budgets or BUDGETS[self.effort]
+    def budgeting(self) -> tuple[Method, ...]:
+        """The methods that find budgets: the published one, and what proves its budgets."""
+        return (Method.GREEDY, Method.EXACT) if self.learns else (Method.GREEDY,)
 
     @property
     def precision(self) -> Precision:

@@ -21,8 +21,7 @@ from heapfit.comparison.incumbents.requests import (
 from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
-from heapfit.design.budgets.choice import PUBLISHED_BUDGETS
-from heapfit.design.effort import Effort
+from heapfit.design.budgets.certified import Method
 from heapfit.design.placement.sized_plans import ALLOCATOR, LIMITED, learn_sized_ends
 from heapfit.design.placement.sized_plans import TWO_ENDS as SIZED_TWO_ENDS
 from heapfit.design.placement.tailored_plans import ALLOCATOR as TAILORED
@@ -34,7 +33,7 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
-from heapfit.design.pools.best_classes import BestClasses, best_classes
+from heapfit.design.pools.best_classes import best_classes
 from heapfit.design.pools.candidates import (
     equal_buffers_candidate,
     histogram_candidate,
@@ -42,8 +41,6 @@ from heapfit.design.pools.candidates import (
     special_sizes_candidate,
     worst_case_candidate,
 )
-from heapfit.design.search.replayed import search_plans
-from heapfit.design.search.starts import search_starts
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
@@ -68,20 +65,15 @@ def standard_portfolio(
     loaded: LoadedTrace,
     options: PlanOptions | None = None,
     progress: Progress = ignore_progress,
-    classes: BestClasses | None = None,
 ) -> Portfolio:
-    """The standard candidates: allocators as they are, then designs, each after what it builds on.
-
-    `classes`: the best size classes, if they are known already.
-    """
-    options, classes = options or PlanOptions(), classes or best_classes(loaded)
+    """The standard candidates: allocators as they are, then designs, after what they build on."""
+    options = options or PlanOptions()
     made: list[PortfolioEntry] = [
         *list_uncounted(loaded, options, progress),
         special_sizes_candidate(loaded),
-        least_peaks_candidate(classes, loaded),
+        least_peaks_candidate(best_classes(loaded), loaded),
     ]
-    made += budget_candidates(loaded, options.budgeting, progress)
-    made += _search_budgets(loaded, options, progress, made)
+    made += budget_candidates(loaded, options.budgeting)
     return split_applicable(made)
 
 
@@ -116,7 +108,7 @@ def _make_sized(
     plain = [entry for name in (ALLOCATOR, LIMITED) for entry in _make_by_name(name, loaded)]
     if not options.learns:
         return [*plain, NotApplicable(SIZED_TWO_ENDS, NOT_LEARNED)]
-    return [*plain, learn_sized_ends(loaded, options.budgeting.seed, progress)]
+    return [*plain, learn_sized_ends(loaded, options.seed, progress)]
 
 
 def _make_tailored(
@@ -161,29 +153,6 @@ def _name_coarser(entry: PortfolioEntry) -> PortfolioEntry:
         return replace(entry, name=name, is_shown=False)
     same_as = entry.same_as and _label(entry.same_as, {"alignment": STANDARD_ALIGNMENT})
     return replace(entry, name=name, same_as=same_as)
-
-
-def _search_budgets(
-    loaded: LoadedTrace, options: PlanOptions, progress: Progress, made: Sequence[PortfolioEntry]
-) -> list[PortfolioEntry]:
-    """The budgets found by replaying from all plans made for this trace, if a search is wanted."""
-    choice = options.budgeting
-    if choice.replayed_events == 0:
-        return []
-    counted = [one for one in made if isinstance(one, Candidate) and one.trained_on_this_trace]
-    starts = [*(entry.plan for entry in counted), *search_starts(loaded, progress)]
-    searched = search_plans(loaded, starts, choice.replayed_events, choice.seed, progress)
-    if searched is None:
-        return [NotApplicable("searched", "no plan that it tried serves the trace")]
-    candidate = Candidate(
-        "searched",
-        Heap("searched", searched.plan),
-        searched.account,
-        trained_on_this_trace=True,
-        replayed=searched.replayed,
-        is_searched_further=options.effort != Effort.LONG,
-    )
-    return [skip_duplicate(candidate, made)]
 
 
 def comparison_portfolio(
@@ -268,7 +237,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
 
 def _make_pool_designs(allocator: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     if allocator == greedy_budgets.ALLOCATOR:
-        return budget_candidates(loaded, PUBLISHED_BUDGETS, ignore_progress)
+        return budget_candidates(loaded, (Method.GREEDY,))
     if allocator == static_pools.ALLOCATOR:
         return [worst_case_candidate(allocator, loaded)]
     return [histogram_candidate(allocator, special_pools.special_sizes(loaded.profile), loaded)]

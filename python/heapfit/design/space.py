@@ -16,7 +16,6 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.pools.best_classes import BestClasses
 from heapfit.design.portfolio import (
     SHARED_HEAPS,
     PortfolioEntry,
@@ -37,15 +36,12 @@ _ROOM = 4  # times U_max, for heaps that fragment over time
 
 
 def portfolio_of(
-    loaded: LoadedTrace,
-    options: PlanOptions,
-    progress: Progress = ignore_progress,
-    classes: BestClasses | None = None,
+    loaded: LoadedTrace, options: PlanOptions, progress: Progress = ignore_progress
 ) -> Portfolio:
-    """The candidates of a verdict, by its effort. `classes`: as for the standard portfolio."""
+    """The candidates of a verdict, by its effort."""
     if options.effort == Effort.LONG:
         return configurations(loaded, options, progress)
-    return standard_portfolio(loaded, options, progress, classes)
+    return standard_portfolio(loaded, options, progress)
 
 
 def configurations(

@@ -76,9 +76,9 @@ class Answer:
             )
         return limits
 
-    def sentences(self, *, lasts: str = "", saving: str = "") -> list[str]:
+    def sentences(self, *, lasts: str = "") -> list[str]:
         """The answer in sentences: what to set, its parts, and what limits it."""
-        headline = self.headline(lasts=lasts, saving=saving)
+        headline = self.headline(lasts=lasts)
         parts = (f"{one.removesuffix('.')}." for one in self.describe_parts())
         return [headline, *parts, *self.describe_limits()]
 

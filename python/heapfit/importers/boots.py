@@ -14,7 +14,7 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FRAMES, LOG, Format, find_format
-from heapfit.importers.log_lines import LineReader, may_tell_start
+from heapfit.importers.log_lines import LineReader, may_tell_start, order_dates
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import ByteStream
 
@@ -68,10 +68,11 @@ def _cut_lines(content: bytes) -> Iterator[bytes]:
         yield content
         return
     lines = content.splitlines(keepends=True)
+    texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
     reader, begin, at = LineReader(), 0, 0
-    for number, line in enumerate(lines):
+    for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
         is_read = not is_long or may_tell_start(line)
-        if is_read and reader.read(number, line.decode("utf-8", "replace").rstrip()).is_start:
+        if is_read and reader.read(number, text).is_start:
             yield content[begin:at]
             begin = at
         at += len(line)
@@ -94,7 +95,7 @@ def _count(content: bytes, own: OwnLines | None) -> int:
         if _engine.has_frame(content)
         else _engine.HeapLogTrace(True)
         if own is None
-        else _engine.HeapLogTrace(own.line, own.free, own.resize)
+        else own.open()
     )
     with suppress(HeapfitError):
         reader.feed(content)

@@ -145,11 +145,9 @@ def read_by(
 
 
 def _read_log(stream: ByteStream, options: ImportOptions) -> Source:
-    own = options.own_lines
-    if own is None:
+    if options.own_lines is None:
         return read_by(_engine.HeapLogTrace, is_late=True)(stream, options)
-    reader = _engine.HeapLogTrace(own.line, own.free, own.resize, own.frees_newest)
-    return ReaderSource(reader, stream)
+    return ReaderSource(options.own_lines.open(), stream)
 
 
 PACKETS = "packets"
@@ -218,7 +216,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     Long text may be a log whose first event lies beyond what is looked at here.
     """
     if not stream.head:
-        raise HeapfitError(f"{stream.path}: is empty")
+        raise HeapfitError(f"{stream.path}: is empty (record again, or check the path)")
     if own_lines is not None:
         return LOG
     for known in FORMATS:

@@ -10,10 +10,11 @@ until none fits, so a terminal's clock may stand before the device's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
@@ -80,22 +81,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     ),
     (
         Clock.DATE,
-        r"(?P<D>\d\d?)[.-](?P<M>\d\d?)[.-](?P<Y>\d{4}|\d\d(?=[ ,T]))\.?" + _CLOCK_BEHIND,
-        "day first",
-    ),
-    (
-        Clock.DATE,
-        r"(?P<M>0?[1-9]|1[0-2])/(?P<D>\d\d?)/(?P<Y>\d{4}|\d\d(?=[ ,T]))" + _CLOCK_BEHIND,
-        "month first",
-    ),
-    (
-        Clock.DATE,
-        r"(?P<D>1[3-9]|2\d|3[01])/(?P<M>\d\d?)/(?P<Y>\d{4}|\d\d(?=[ ,T]))" + _CLOCK_BEHIND,
-        "day first, where it can be no month",
-    ),
-    (
-        Clock.DATE,
-        _WEEKDAY + rf"(?P<D>\d\d?)[ \-/]{_NAME}[ \-/](?P<Y>\d{{4}}){_CLOCK_BEHIND}",
+        _WEEKDAY + rf"(?P<D>\d\d?)[ \-/]?{_NAME}[ \-/]?(?P<Y>\d{{4}}){_CLOCK_BEHIND}",
         "RFC 5322, ctime in words",
     ),
     (
@@ -118,10 +104,11 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "Zephyr: hours:minutes:seconds.milliseconds,microseconds",
     ),
     (Clock.UPTIME, rf"(?:[Uu]p(?:time)?:?\s*)?{_DAYS}{_HMS}", "uptime with days"),
+    (Clock.DAY, r"(?P<h>\d\d)h(?P<m>\d\d)m(?P<s>\d\d(?:\.\d+)?)s?\b", "03h04m05s"),
     (
         Clock.UPTIME,
         rf"(?:[Uu]p(?:time)?[:=]?\s*)?{_DAYS}?(?:(?P<h>\d+)\s?h(?:ours?)?[\s,:]*)"
-        r"(?:(?P<m>\d+)\s?m(?:in)?[\s,:]*)?(?:(?P<s>\d+)\s?s(?:ec)?)?\b",
+        r"(?:(?P<m>\d+)\s?m(?:in)?[\s,:]*)?(?:(?P<s>\d+(?:\.\d+)?)\s?s(?:ec)?)?\b",
         "1d02h03m04s",
     ),
     (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
@@ -138,7 +125,8 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "programs' own loggers: milliseconds",
     ),
     (Clock.UPTIME, r"(?<=\[)(?<!\d)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
-    (Clock.UPTIME, r"(?P<ms>\d+)\s?ms\b", "milliseconds"),
+    (Clock.UPTIME, r"(?P<us>\d+(?:\.\d+)?)\s?us\b", "microseconds"),
+    (Clock.UPTIME, r"(?P<ms>\d+(?:\.\d+)?)\s?ms\b", "milliseconds"),
     (Clock.UPTIME, r"(?P<S>\d+(?:\.\d+)?)\s?s(?:ec\w*)?\b", "seconds"),
     (Clock.UPTIME, r"(?:ms|millis(?:\(\))?)\s*[:=]\s*(?P<ms>\d+)", "milliseconds by name"),
     (None, r"\[0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
@@ -159,6 +147,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "source, line",
     ),
     (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
+    (None, r"(?:/dev/tty\w{1,40}|COM\d{1,4})(?=[\s:>|])", "terminals of several lines"),
     (None, r"#\d+(?![\w.])", "number of a line"),
     (Clock.UPTIME, r"(?<=[Tt]\+)(?P<S>\d+(?:\.\d+)?)(?![\w.:])", "T+: seconds since the start"),
     (None, r"(?:[\w.-]{1,64}\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
@@ -176,11 +165,19 @@ _ANY_RULE = re.compile(
     + _CLOSE
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
-# A time that stands behind other words.
-_TOLD = re.compile(
-    r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:]|\s+[a-z]{2})"
-    r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
-    rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}"
+# Times that stand behind other words.
+_TOLD = tuple(
+    (clock, re.compile(rule))
+    for clock, rule in (
+        (
+            Clock.UPTIME,
+            r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:]|\s+[a-z]{2})"
+            r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
+            rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}",
+        ),
+        (Clock.UPTIME, r"\b(?:up(?:time)?|time)_s(?:ec\w*)?\W{1,3}(?P<S>\d+(?:\.\d+)?)(?![\w.])"),
+        (Clock.DATE, r"\s(?P<ms>1[4-9]\d{11})(?:\d{6})?$"),  # Prometheus and Influx
+    )
 )
 _PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
 # A start of the device: boot ROMs of ESP32 and ESP8266, ESP-IDF, Zephyr, MCUboot, NuttX, RT-Thread,
@@ -206,6 +203,13 @@ _WRAPS = {
     Clock.YEAR: (_YEAR / 2, _YEAR),
     Clock.UPTIME: (_WRAP * 0.99, _WRAP),
 }
+# Seconds in what a prefix counts.
+_UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
+# A date in numbers alone, whose day or month may come first.
+_DATE = re.compile(
+    r"(?<![\w./:-])(\d\d?)([./-])(\d\d?)\2((?:19|20)\d\d|\d\d(?=[ ,T]{1,2}\d\d?:\d\d))"
+    r"""(?=[\sT_,;:"'|\])-]|$)"""
+)
 
 
 class LineReader:
@@ -252,7 +256,7 @@ class LineReader:
         added, last = self._added.get(clock, 0.0), self._last.get(clock)
         drop = 0.0 if last is None else last - added - seconds
         begin, length = _WRAPS.get(clock, (inf, inf))
-        if drop > length / 2 and drop + seconds >= begin:
+        if drop > length / 2 and begin <= drop + seconds <= length:
             added, drop = added + length, 0.0
         fell = drop > _JITTER
         self._added[clock] = added
@@ -287,16 +291,48 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
         if clock is not None and seconds is not None:
             moments.setdefault(clock, seconds)
         text = text[found.end() :]
-    if not moments and (told := _TOLD.search(text)):
-        moments[Clock.UPTIME] = _count_seconds(told.groupdict()) or 0.0
+    for clock, rule in () if moments else _TOLD:
+        if told := rule.search(text):
+            moments.setdefault(clock, _count_seconds(told.groupdict()) or 0.0)
     return moments, text.strip()
+
+
+def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The lines with dates in numbers as ISO 8601 has them; what was supposed, if it may be wrong.
+
+    The day or the month comes first: by the right order every month is one, and the dates rise and
+    take the shorter time.
+
+    >>> order_dates(["31/01/2026 free 90", "01/02/2026 free 80"])
+    (['2026-01-31 free 90', '2026-02-01 free 80'], '')
+    """
+    found = [match for line in lines for match in _DATE.finditer(line)]
+    if not found:
+        return lines, ""
+    has_dots = found[0][2] == "."  # nobody writes the month before one
+    first, second = (_weigh_order(found, *places) for places in ((3, 1), (1, 3)))
+    is_day_first = first[0] <= second[0] if has_dots else (first, found[0][2]) < (second, "/")
+    month, day = (3, 1) if is_day_first else (1, 3)
+    is_unclear = first == second and not has_dots and any(one[1] != one[3] for one in found)
+    told = f"dates such as {found[0][0]} are read with the {'day' if day == 1 else 'month'} first"
+    return [
+        _DATE.sub(lambda one: f"{one[4]:>04}-{one[month]:>02}-{one[day]:>02}", line)
+        for line in lines
+    ], f"{told}, as nothing in the log tells" if is_unclear else ""
+
+
+def _weigh_order(dates: Sequence[re.Match[str]], month: int, day: int) -> tuple[int, int, int]:
+    """What speaks against an order of dates: months that are none, falls, and days in all."""
+    days = [372 * int(one[4]) + 31 * int(one[month]) + int(one[day]) for one in dates]
+    falls = sum(after < before for before, after in pairwise(days))
+    return sum(int(one[month]) > 12 for one in dates), falls, max(days) - min(days)
 
 
 def parse_moment(text: str) -> Moment | None:
     """The time that a text is, a date or a time of day; None if it is none.
 
-    >>> parse_moment("20.01.1970 01:00:00 AM")
-    Moment(seconds=1645200.0, clock=<Clock.DATE: 'date'>)
+    >>> parse_moment("20 Jan 1970 01:00:00 AM"), parse_moment("90500 ms")[0]
+    (Moment(seconds=1645200.0, clock=<Clock.DATE: 'date'>), 90.5)
     """
     moments, _ = split_prefix(text + " x")
     return next((Moment(seconds, clock) for clock, seconds in moments.items()), None)
@@ -304,22 +340,13 @@ def parse_moment(text: str) -> Moment | None:
 
 def _count_seconds(parts: dict[str, str | None]) -> float | None:
     """The seconds that the groups of a prefix tell; None if there is no such date."""
-    numbers = {
-        name: float(text.replace(",", ".").replace(":", ".").rstrip("."))
+    seconds = sum(
+        _UNITS[name] * float(text.replace(",", ".").replace(":", ".").rstrip("."))
         for name, text in parts.items()
-        if text and name in ("days", "h", "m", "s", "ms", "S")
-    }
-    h = numbers.get("h", 0.0)
-    if half := parts.get("half"):
-        h = h % 12 + (12 if half in "pP" else 0)
-    seconds = (
-        86_400 * numbers.get("days", 0.0)
-        + 3600 * h
-        + 60 * numbers.get("m", 0.0)
-        + numbers.get("s", 0.0)
-        + numbers.get("ms", 0.0) / 1000
-        + numbers.get("S", 0.0)
+        if text and name in _UNITS
     )
+    if half := parts.get("half"):
+        seconds += _DAY / 2 * ((half in "pP") - (parts["h"] == "12"))
     if parts.get("D") is None:
         return seconds
     month = int(parts["M"] or 0) if parts.get("M") else 1 + _MONTHS.index(parts["month"] or "")

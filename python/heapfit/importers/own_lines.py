@@ -16,7 +16,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.log_lines import split_prefix
 from heapfit.importers.source import OwnLines
@@ -57,16 +56,6 @@ _LONGEST = 400  # characters of a line that is looked at
 _WIDTH = 76
 
 
-class Guess(NamedTuple):
-    """Lines that look like calls, how to read them, and what that reads."""
-
-    shown: tuple[str, ...]
-    own: OwnLines
-    read: int  # lines
-    lines: int  # that may be calls
-    peak: int  # bytes
-
-
 class _Line(NamedTuple):
     raw: str
     text: str  # without a logger's prefix
@@ -76,6 +65,16 @@ class _Line(NamedTuple):
     def addresses(self) -> list[int]:
         """Which of the numbers are addresses."""
         return [i for i, one in enumerate(self.numbers) if _ADDRESS.fullmatch(one[0])]
+
+    @property
+    def keys(self) -> Sequence[int]:
+        """Which of the numbers may tell the block: addresses, or sizes where there are none."""
+        return self.addresses or range(len(self.numbers))
+
+    @property
+    def key(self) -> str:
+        """The field of what tells the block."""
+        return "{address}" if self.addresses else "{size}"
 
     @property
     def sizes(self) -> list[int]:
@@ -114,27 +113,30 @@ class _Line(NamedTuple):
 _Group = list[_Line]
 
 
-def guess_own_lines(head: bytes) -> Guess | None:
-    """What would read a log that begins so; None if no lines look like allocations."""
+def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
+    """What to show below an error that says that a file's form is unknown; () if nothing helps."""
     texts = head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
     lines = [
         _make_line(text)
         for text in texts
         if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
-    with_address = [line for line in lines if line.addresses]
-    groups = _group(with_address)
+    seen = [line for line in lines if line.addresses]
+    groups = _group(seen)
     calls = [one for one in groups if one[0].verb in ("alloc", "zeroed") and one[0].sizes]
     others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
     served = calls or sorted(others, key=len)[-1:]
+    if not served:  # no addresses: without frees it would tell nothing, so both must be there
+        seen = [line for line in lines if line.numbers and line.verb in ("alloc", "free")]
+        groups = _group(seen)
+        served = sorted((one for one in groups if one[0].verb == "alloc"), key=len)[-1:]
     if not served:
-        guess = _guess_by_sizes(lines)
-        return guess and _try(head, *guess, len(lines))
-    tried = (
-        _try(head, *_guess_by_addresses(groups, served, is_long), len(with_address))
+        return ()
+    told = (
+        _try(path, head, *_describe_calls(groups, served, is_long), len(seen))
         for is_long in (False, True)
     )
-    return next(filter(None, tried), None)
+    return next(filter(None, told), ())
 
 
 def _make_line(raw: str) -> _Line:
@@ -156,14 +158,12 @@ def _group(lines: Iterable[_Line]) -> list[_Group]:
     return [*shapes.values()]
 
 
-def _guess_by_addresses(
+def _describe_calls(
     groups: Sequence[_Group], served: Sequence[_Group], is_long: bool
 ) -> tuple[Sequence[_Group], OwnLines]:
     """The groups of calls, allocations first, and their descriptions."""
     rest = [one for one in groups if one not in served]
-    released = {
-        at for one in rest if one[0].verb == "free" for at in _values(one, one[0].addresses)
-    }
+    released = {at for one in rest if one[0].verb == "free" for at in _values(one, one[0].keys)}
     places = [_block_place(one, released) for one in served]
     given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
     texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
@@ -174,19 +174,16 @@ def _guess_by_addresses(
     for one in rest:
         i = _block_place(one, given)
         values = _values(one, [i])
-        text = one[0].describe({i: "{address}"}, is_long)
+        text = one[0].describe({i: one[0].key}, is_long)
         # Without words it may be an address in any other line.
-        if (
-            one[0].verb != "resize"
-            and 2 * len(values & given) >= len(values)
-            and text != "{address}"
-        ):
+        is_known = 2 * len(values & given) >= len(values)
+        if one[0].verb != "resize" and is_known and text != one[0].key:
             freed.append(one)
             frees.append(text)
     texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
-    line, free, resize = ("\n".join(dict.fromkeys(one)) for one in (texts, frees, resizes))
+    line, free = ("\n".join(dict.fromkeys(one)) for one in (texts + resizes, frees))
     most, *fewer = sorted(served, key=len, reverse=True)
-    return [most, *freed, *fewer, *resized], OwnLines(line, free, resize)
+    return [most, *freed, *fewer, *resized], OwnLines(line, free)
 
 
 def _values(group: _Group, places: Sequence[int]) -> set[str]:
@@ -194,9 +191,14 @@ def _values(group: _Group, places: Sequence[int]) -> set[str]:
 
 
 def _block_place(group: _Group, known: set[str]) -> int:
-    """Which number is the block's address: others name it too, and it differs line by line."""
+    """Which number is the block's address: others name it too, and it differs line by line.
+
+    The size, where there are no addresses.
+    """
+    if not group[0].addresses:
+        return _size_place(group[0], group[0].keys)
     return max(
-        group[0].addresses,
+        group[0].keys,
         key=lambda i: (
             len(_values(group, [i]) & known),
             not _NO_SIZE.search(group[0].text[: group[0].numbers[i].start()]),
@@ -209,6 +211,8 @@ def _block_place(group: _Group, known: set[str]) -> int:
 
 def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
     line = group[0]
+    if not line.addresses:
+        return line.describe({address: line.key}, is_long)
     sizes = [i for i in line.sizes if _values(group, [i]) != {"0"}] or line.sizes
     fields = {address: "{address}"}
     size = _size_place(line, sorted(sizes, key=lambda i: (abs(i - address) != 1, -i)))
@@ -232,20 +236,6 @@ def _describe_resize(group: _Group, given: set[str]) -> str:
     return line.describe({old: "{old}", new: "{address}", _size_place(line, line.sizes): "{size}"})
 
 
-def _guess_by_sizes(lines: Iterable[_Line]) -> tuple[Sequence[_Group], OwnLines] | None:
-    """Of a log without addresses: without frees it would tell nothing, so both must be there."""
-    groups = _group(line for line in lines if line.numbers and line.verb in ("alloc", "free"))
-    freed = [group for group in groups if group[0].verb == "free"]
-    served = [group for group in groups if group not in freed]
-    if not (served and freed):
-        return None
-    most, least = max(served, key=len), max(freed, key=len)
-    line, free = (one.describe({_size(one): "{size}"}) for one in (most[0], least[0]))
-    given, taken = ({line.numbers[_size(line)][0] for line in one} for one in (most, least))
-    is_apt = taken <= given and "{size}" not in (line, free)
-    return ([most, least], OwnLines(line, free)) if is_apt else None
-
-
 def _size_place(line: _Line, among: Sequence[int]) -> int:
     """Which of some numbers of a line is the size: one beside a word that says so, or the first."""
     near = (
@@ -257,43 +247,33 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
     return next(near, among[0])
 
 
-def _size(line: _Line) -> int:
-    return _size_place(line, range(len(line.numbers)))
-
-
-def _try(head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int) -> Guess | None:
-    """What the descriptions read of a log's beginning; None if that makes no sense."""
+def _try(
+    path: Path, head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int
+) -> tuple[str, ...]:
+    """What the descriptions read of a log's beginning, in words; () if that makes no sense."""
     try:
-        reader = _engine.HeapLogTrace(own.line, own.free, own.resize)
+        reader = own.open()
         reader.feed(head)
         reader.finish()
     except HeapfitError:
-        return None
+        return ()
     unknown = sum(int(one[1]) for note in reader.notes if (one := _UNKNOWN.match(note)))
     is_more = reader.events > sum(map(len, groups))  # other lines look alike
-    if is_more or unknown > _MOST_UNKNOWN * (reader.events + unknown):
-        return None
+    is_blind = not own.has_addresses and not own.free
+    if is_blind or is_more or unknown > _MOST_UNKNOWN * (reader.events + unknown):
+        return ()
     served, others = groups[0], [group[0] for group in groups[1:]]
     shown = [*served[:2], *(others[:1] or served[2:3])]
-    texts = tuple(line.raw.strip() for line in shown[:_SHOWN])
-    return Guess(texts, own, reader.events, lines, reader.live_peak)
-
-
-def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
-    """What to show below an error that says that a file's form is unknown; () if nothing helps."""
-    guess = guess_own_lines(head)
-    if guess is None:
-        return ()
     words = [
         word
-        for name in ("line", "free", "resize")
-        for text in getattr(guess.own, name).splitlines()
-        for word in ("--free" if name == "free" else "--line", text)
+        for option, texts in (("--line", own.line), ("--free", own.free))
+        for text in texts.splitlines()
+        for word in (option, text)
     ]
     return (
         "These lines look like calls:",
-        *(f"  {line[:_WIDTH]}" for line in guess.shown),
-        f"This reads {guess.read:,} of {guess.lines:,} lines that may be calls, with a peak of "
-        f"{guess.peak:,} B:",
+        *(f"  {line.raw.strip()[:_WIDTH]}" for line in shown[:_SHOWN]),
+        f"This reads {reader.events:,} of {lines:,} lines that may be calls, with a peak of "
+        f"{reader.live_peak:,} B:",
         f"  {shlex.join(['heapfit', 'import', str(path), *words])}",
     )

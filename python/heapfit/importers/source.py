@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from heapfit import _engine
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, TraceInfo
 from heapfit.trace.table_file import Columns
@@ -20,15 +21,21 @@ class OwnLines:
     "" where a log has no such lines.
     """
 
-    line: str  # of an allocation
+    line: str  # of an allocation, or of a resize, which has {old}
     free: str = ""
-    resize: str = ""
     frees_newest: bool = False  # of equal blocks, where lines have no {address}
 
     @property
     def has_addresses(self) -> bool:
         """Whether a free tells its block; else its size alone."""
-        return any("{address}" in line for line in (self.line, self.free, self.resize))
+        return "{address}" in self.line + self.free
+
+    def open(self) -> _engine.HeapLogTrace:
+        """What reads a log of such lines; HeapfitError names a description that says too little."""
+        texts = self.line.splitlines()
+        resizes = [text for text in texts if "{old}" in text]
+        served = "\n".join(text for text in texts if text not in resizes)
+        return _engine.HeapLogTrace(served, self.free, "\n".join(resizes), self.frees_newest)
 
 
 @dataclass(frozen=True, slots=True)

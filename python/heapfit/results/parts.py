@@ -102,7 +102,6 @@ class Note:
     """Text on stderr, apart from the result."""
 
     text: str
-    is_failure: bool = False  # of one input of several: one line, whatever it names
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +152,6 @@ class Section:
     title: str  # "": none
     parts: Sequence[Part]
     name: str | None = None  # of the link; None: the title, "": there is none
-    look: str = ""  # its classes
     is_folded: bool = False
 
     @property
@@ -313,6 +311,6 @@ def which_hold(*said: tuple[object, str]) -> list[str]:
     return [text for holds, text in said if holds]
 
 
-def paragraph(text: str | None, indent: str = "") -> list[Line]:
+def paragraph(text: str | None) -> list[Line]:
     """A text, if there is any, in lines of the page's width."""
-    return [Line(indent + text)] if text else []
+    return [Line(text)] if text else []

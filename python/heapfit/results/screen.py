@@ -86,7 +86,7 @@ def _indent(text: str) -> Line:
 
 def _count_lines(part: Part) -> int:
     if isinstance(part, Line):
-        return len(lines_of(part))
+        return len(lines_of(part.text, is_copied=part.is_copied))
     return len(part.cells) + 1 if isinstance(part, Table) and part.visible else 0
 
 

@@ -10,7 +10,6 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -46,18 +45,3 @@ def is_end(ops: NDArray[Any], sizes: NDArray[Any]) -> Mask:
     [False, False, True, True]
     """
     return np.asarray((ops == FREE) | ((ops == RESIZE) & (sizes == 0)))
-
-
-def name_values(table: pa.Table, op: NDArray[Any], site: NDArray[Any]) -> pa.Table:
-    """A table of events whose operations and call sites are texts; null: no site is known."""
-    names = pa.array([one.name.lower() for one in Op], pa.string())
-    distinct, which = np.unique(site, return_inverse=True)
-    hashes = [f"{one:08x}" for one in distinct.tolist()]
-    texts = {
-        "op": (pa.array(op.astype(np.int8)), names),
-        "site": (pa.array(which.astype(np.int32), mask=site == 0), pa.array(hashes, pa.string())),
-    }
-    for name, (indices, values) in texts.items():
-        column = pa.DictionaryArray.from_arrays(indices, values)
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table

@@ -61,12 +61,6 @@ struct TrialSeries {
     std::uint64_t events = 0; // of all replays
 };
 
-// Down from a size by its `part`th part at a time, a whole number of units.
-struct Lowering {
-    std::uint64_t from;
-    std::uint64_t part;
-};
-
 // Down from a size by steps of at least `step`. Then what lies so much `above` is tried: the answer
 // is the smallest from which all of them work, the largest region if the last of them fails.
 struct Descent {
@@ -86,8 +80,6 @@ struct Bisection {
 // Each effort for any way of trying a size.
 [[nodiscard]] TrialSeries first_success(const TrialOf &trial, std::uint64_t from,
                                         const BeforeReplay &before);
-[[nodiscard]] TrialSeries lower(const TrialOf &trial, const Lowering &lowering,
-                                const BeforeReplay &before);
 [[nodiscard]] TrialSeries descend(const TrialOf &trial, const Descent &descent,
                                   const BeforeReplay &before);
 [[nodiscard]] TrialSeries bisect(const TrialOf &trial, const Bisection &bisection,

@@ -9,7 +9,6 @@ from heapfit.cli.arguments import (
     OUTPUT,
     PLAN,
     SEARCHING,
-    SHARED,
     make_output_option,
     shared,
     take_percent,
@@ -34,7 +33,7 @@ _Platforms: TypeAlias = Annotated[
         "--for",
         f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
         metavar="PLATFORM",
-        hint=" (a chip has freertos or malloc: docs/chips.md)",
+        hint=" (of a chip its system: an ESP32 esp-idf, others freertos or malloc; docs/chips.md)",
     ),
 ]
 
@@ -94,10 +93,6 @@ class FitCommand(Command):
         ),
     ] = False
     effort: Effort = Effort.STANDARD
-    search: Annotated[
-        int | None,
-        Option("--search", SHARED["search"].help, SEARCHING, metavar="MILLIONS", min=0, max=10**9),
-    ] = None
     seed: int = 1
     queue: str | None = None
     call_sites: bool = False

@@ -1,25 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Budgets as candidates: two selections of sizes, each by every method of a choice."""
+"""Budgets as candidates: two selections of sizes, each by one or several methods."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicate
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
-from heapfit.design.budgets.certified import find_budgets
-from heapfit.design.budgets.choice import BudgetChoice, Method
-from heapfit.progress import Progress
+from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.trace.loaded import LoadedTrace
 
 
 def budget_candidates(
-    loaded: LoadedTrace, choice: BudgetChoice, progress: Progress
+    loaded: LoadedTrace, methods: Sequence[Method]
 ) -> list[Candidate | NotApplicable]:
     """Candidates with budgets, for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
-    for method in choice.methods:
+    for method in methods:
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
             certified = find_budgets(
@@ -27,8 +25,6 @@ def budget_candidates(
                 sizes,
                 alignment=loaded.alignment,
                 method=method,
-                seconds=choice.seconds,
-                progress=progress,
             )
             plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"

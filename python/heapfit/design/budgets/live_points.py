@@ -21,32 +21,26 @@ Ints: TypeAlias = NDArray[np.int64]
 
 def live_points(
     events: _engine.EventArray, sizes: Sequence[int], alignment: int, most: int
-) -> tuple[Ints, Ints, list[Ints]]:
+) -> tuple[Ints, Ints]:
     """The fullest moments of a trace, at most `most`, for `sizes` that are whole alignments.
 
-    U(t) in bytes, and P_i(t), a row for each moment with a column for each size; then of each size
-    P_i just after each of its requests.
+    U(t) in bytes, and P_i(t), a row for each moment with a column for each size.
 
     >>> import tempfile, pathlib
     >>> from heapfit.workloads.synthetic import generate_workload, parse_workload
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     spec = parse_workload("phase_shift:pairs=3", 1)
     ...     shift = generate_workload(spec, pathlib.Path(folder) / "t.parquet")
-    ...     live, blocks, _ = live_points(shift.events(), [448, 512], 8, 100)
+    ...     live, blocks = live_points(shift.events(), [448, 512], 8, 100)
     >>> live.tolist(), blocks.tolist()
     ([1536, 1728], [[3, 0], [0, 3]])
     """
     born, dead = _find_changes(events, alignment)
     live = np.cumsum(born - dead)
     kept = _find_peaks(live, most)
-    columns, hits = [], []
-    for size in sizes:
-        is_born, is_dead = born == size, dead == size
-        blocks = np.cumsum(is_born.astype(np.int64) - is_dead)
-        columns.append(blocks[kept])
-        hits.append(blocks[is_born & ~is_dead])
-    blocks = np.stack(columns, axis=1) if columns else np.zeros((len(kept), 0), np.int64)
-    return live[kept], blocks, hits
+    changes = ((born == size).astype(np.int64) - (dead == size) for size in sizes)
+    columns = [np.cumsum(one)[kept] for one in changes]
+    return live[kept], np.array(columns, np.int64).reshape(-1, len(kept)).T
 
 
 def _find_changes(events: _engine.EventArray, alignment: int) -> tuple[Ints, Ints]:

@@ -119,6 +119,6 @@ def _common_sizes(runs: Sequence[LoadedTrace], alignment: int) -> list[int]:
 
 def _least_live(run: LoadedTrace, sizes: Sequence[int], alignment: int) -> list[int]:
     """The fewest live blocks of each size while the run is at its fullest."""
-    live, blocks, _ = live_points(run.events, sizes, alignment, _MOST_MOMENTS)
+    live, blocks = live_points(run.events, sizes, alignment, _MOST_MOMENTS)
     is_full = live >= _FULL * live.max(initial=0)
     return [int(count) for count in blocks[is_full].min(axis=0)]

@@ -106,7 +106,7 @@ def make_tailored_candidates(
     """The candidates of `tailored`, learned ones included, but for the plain allocator."""
     options, every = options or PlanOptions(), layouts(loaded.alignment)
     plain = {name: one for name, one in every.items() if options.layout in (None, one)}
-    candidates, seed = _list_plain(loaded, plain), options.budgeting.seed
+    candidates, seed = _list_plain(loaded, plain), options.seed
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
     learned = learn_placement(
         loaded,

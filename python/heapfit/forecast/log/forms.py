@@ -29,7 +29,7 @@ from heapfit.forecast.log.words import (
 from heapfit.importers.line_fields import compile_line
 from heapfit.importers.log_lines import LogLine, parse_moment
 
-_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+_TIMES = ("s", "ms", "us")
 _TIME_COLUMN = re.compile(
     r"^(time\w*|date\w*|ts|t|(up)?time\w*|m?illis|ms|sec\w*|s)$|timestamp|uptime"
 )
@@ -47,16 +47,7 @@ _NAME_COLUMN = re.compile(
     r"name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?|region|board|entity_id"
 )
 _NO_NAMES = re.compile(r"[:=]|(?<!\w)\d")  # what no line of names has
-# Objects whose bytes are in a unit that they do not tell: their names, the name, the unit; what is
-# free of other memories.
-_OBJECTS = (
-    ({"Heap", "LoadAvg"}, "Heap", " KB", ""),  # Tasmota's state (support_tasmota.ino)
-    ({"StatusMEM"}, "Heap", " KB", "StatusMEM.Free"),  # and its status; of flash
-)
-_METRIC = re.compile(
-    r"^(?P<name>[a-zA-Z_:][\w:]*)(?P<labels>\{[^}]*\})?\s+(?P<value>[-+\w.]+)(?:\s+(?P<time>\d+))?$"
-)
-_METRIC_NAME = re.compile(r"_(bytes|total|free|count|kb)$")
+_METRIC = re.compile(r"""\{\w+="[^{}]*"\}""")  # what tells series of Prometheus apart
 # What memory or pool the lines below are of.
 _HEADING = re.compile(
     r"^[\s=*#>\[<-]{0,40}(?:.*\bcapabilities (?P<bits>0x[0-9a-fA-F]+|\S+):|MEM (?P<pool>[A-Z]\w*)"
@@ -70,9 +61,6 @@ _BARE = re.compile(r"^\s*(\d+)\s*$")  # println(xPortGetFreeHeapSize())
 _RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
 _LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
-_MS = 1000
-_FIRST_DATE = 1e8  # seconds; a device that counts so many has run for three years
-_FIRST_MILLISECONDS = 1e11
 
 
 class Form(Protocol):
@@ -80,24 +68,6 @@ class Form(Protocol):
 
     def __call__(self, line: LogLine) -> list[Sample]:
         """The samples of a line, one for each memory; none if it has no figures of this form."""
-
-
-def parse_time(text: str, name: str) -> Moment | None:
-    """The time that a column of this name holds: a date, a time of day, or a number.
-
-    >>> parse_time("90500", "uptime_ms")
-    Moment(seconds=90.5, clock=<Clock.UPTIME: 'uptime'>)
-    """
-    try:
-        number = float(text)
-    except ValueError:
-        return parse_moment(text.strip())
-    if not 0 <= number < 1e18:
-        return None
-    is_date = number > _FIRST_DATE
-    is_in_ms = re.search(r"milli|ms\b", name.lower()) and not is_date
-    seconds = number / _MS if is_in_ms or number > _FIRST_MILLISECONDS else number
-    return Moment(seconds, Clock.DATE if is_date else Clock.UPTIME)
 
 
 def read_by(descriptions: Sequence[str]) -> Form:
@@ -125,31 +95,30 @@ def read_by(descriptions: Sequence[str]) -> Form:
             for field in Field
             if groups.get(field)
         }
-        times = (_read_time(groups[one], scale) for one, scale in _SECONDS.items() if one in groups)
-        moments = next(times, line.moments)
+        times = (parse_moment(f"{groups[one]} {one}") for one in _TIMES if one in groups)
+        moments = {one.clock: one.seconds for one in times if one} or line.moments
         return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
 
     return read
-
-
-def _read_time(text: str, scale: float) -> dict[Clock, float]:
-    """What a described time tells, a date or a number of such units."""
-    told = parse_moment(text) if ":" in text else Moment(float(text) * scale, Clock.UPTIME)
-    return {told.clock: told.seconds} if told else {}
 
 
 class Printed:
     """Lines as firmware prints them, with the memory that headings name."""
 
     def __init__(self) -> None:
-        self._heading = ""
+        self._heading = self._before = ""
         self._last: Field | None = None
 
     def __call__(self, line: LogLine) -> list[Sample]:
         if _OF_A_REGION.search(line.raw):
             return []
-        prefix = find_memory(line.raw[: len(line.raw) - len(line.text)])
-        figures = [*read_figures(line.text, prefix or self._heading, self._last)]
+        series = "".join(_METRIC.findall(line.text))
+        prefix = series or find_memory(line.raw[: len(line.raw) - len(line.text)])
+        text = line.text.replace(series, "") if series else line.text
+        if text.isdecimal() and not re.search(r"\d", self._before):  # as a shell answers
+            text = f"{self._before} {text}"
+        self._before = line.text
+        figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
             heading = _HEADING.match(line.text)
             if heading:
@@ -182,13 +151,7 @@ def read_json(line: LogLine) -> list[Sample]:
         return []
     if not isinstance(content, dict):
         return []
-    known = next((row for row in _OBJECTS if row[0] <= content.keys()), None)
-    cells = dict(_flatten(content, "", _DEEPEST))
-    if known is not None:
-        name = next(one for one in cells if one.endswith(known[1]))
-        cells["free heap"] = cells.pop(name) + known[2]
-        cells.pop(known[3], None)
-    return _read_row(cells, line.moments)
+    return _read_row(dict(_flatten(content, "", _DEEPEST)), line.moments)
 
 
 def _flatten(content: dict[str, object], prefix: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -197,19 +160,6 @@ def _flatten(content: dict[str, object], prefix: str, depth: int) -> Iterator[tu
             yield from _flatten(value, f"{prefix}{name}.", depth - 1)
         elif isinstance(value, (int, float, str)) and not isinstance(value, bool):
             yield f"{prefix}{name}", str(value)
-
-
-def read_metric(line: LogLine) -> list[Sample]:
-    """A line of Prometheus text: scrapes stand one after the other."""
-    match = _METRIC.match(line.raw.strip())
-    if match is None or not (match["labels"] or _METRIC_NAME.search(match["name"])):
-        return []
-    field, _ = classify(match["name"].removesuffix("_bytes") + " ")
-    if field is None:
-        return []
-    moments = {Clock.DATE: int(match["time"]) / _MS} if match["time"] else line.moments
-    figure = Figure(field, parse_bytes(match["value"]), match["labels"] or "", match["name"])
-    return gather([figure], moments)
 
 
 class Table:
@@ -290,16 +240,20 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
 
 
 def _find_time(name: str, text: str) -> Moment | None:
-    """The time in a cell, if its column is one of times; in an object a letter is no name of it."""
-    path, _, short = name.rpartition(".")
-    is_time = _TIME_COLUMN.search(short.strip().lower()) and not (path and len(short) < 2)
-    return parse_time(text, short) if is_time and _name_column(name) is None else None
+    """The time in a cell, if its column is one of times; in an object a letter is no name of it.
+
+    A number is seconds, or what the name tells.
+    """
+    path, _, short = name.strip().lower().rpartition(".")
+    is_time = _TIME_COLUMN.search(short) and not (path and len(short) < 2)
+    unit = "ms" if re.search(r"milli|ms\b", short) else "s"
+    return parse_moment(f"{text.strip()} {unit}") if is_time and not _name_column(name) else None
 
 
 def _name_column(name: str) -> Field | None:
     """What a column is; a name without a heap's words may be short."""
     short = name.strip().lower().rpartition(".")[2]
-    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")[0]
+    return _COLUMNS[short] if short in _COLUMNS else classify(name.replace(".", " ") + " ")
 
 
 def read_bare(line: LogLine) -> list[Sample]:
@@ -317,6 +271,5 @@ def make_forms() -> tuple[tuple[str, Form], ...]:
     return (
         ("JSON lines", read_json),
         ("table", Table()),
-        ("Prometheus text", read_metric),
         ("printed lines", Printed()),
     )

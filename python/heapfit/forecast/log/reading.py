@@ -10,11 +10,13 @@ one moment may take one line or several. Of several heaps the internal ones come
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from math import isnan
+from operator import attrgetter
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
@@ -23,8 +25,8 @@ from heapfit.forecast.log.figures import UnclearFigureError, settle
 from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
-from heapfit.forecast.log.words import MAIN
-from heapfit.importers.log_lines import LONGEST_LINE, LineReader
+from heapfit.forecast.log.words import MAIN, spell
+from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
 from heapfit.importers.stream import ByteStream
 
 MOST_STATES = 2_000_000
@@ -39,6 +41,7 @@ _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|/", re.I
 )
 _LOOKED_AT = 5_000  # lines, by which a stack is known
+_INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)
 _EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
@@ -74,12 +77,14 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
         is_long = len(content) > LONGEST_LINE
         why = f"has no line of at most {LONGEST_LINE:,} B" if is_long else "is empty"
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
+    ordered, supposed = order_dates([text for _, text in texts])
+    texts = [(number, text) for (number, _), text in zip(texts, ordered, strict=True)]
     log = read_dump(name, texts) if lines is None else None
     if log is None:
         given = [lines] if isinstance(lines, str) else lines or ()
         forms = (("lines as given", read_by(given)),) if given else make_forms()
         log = _read_lines(name, texts, forms)
-    return replace(log, damage=damage)
+    return replace(log, damage=damage, notes=[*filter(None, [supposed]), *log.notes])
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
@@ -127,7 +132,13 @@ def _read_lines(
     for i, one in enumerate(logs):
         unit, setting = find_setting(one.name, head)
         logs[i] = replace(one, unit=unit, setting=setting, notes=[*one.notes, *notes])
-    logs.sort(key=lambda one: (bool(_EXTERNAL.search(one.name)), -_weigh(one)))
+    logs.sort(
+        key=lambda one: (
+            not _INTERNAL.search(one.name),
+            bool(_EXTERNAL.search(one.name)),
+            -_weigh(one),
+        )
+    )
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others)
 
@@ -158,7 +169,7 @@ def _read_samples(
     """The samples of all lines, and the form of most of them."""
     reader, found, counts = LineReader(), list[Sample](), Counter[str]()
     for number, text in lines:
-        line = reader.read(number, text)
+        line = reader.read(number, spell(text))
         for name, read in forms:
             if samples := read(line):
                 counts[name] += len(samples)
@@ -173,37 +184,28 @@ def _read_samples(
     return found, counts.most_common(1)[0][0] if counts else ""
 
 
-def _join(samples: Iterable[Sample]) -> list[Sample]:
+def _join(samples: Sequence[Sample]) -> list[Sample]:
     """The samples of each moment together, and each failed request with a state near it."""
     states: list[Sample] = []
     last: dict[str, Sample] = {}
-    failed: Sample | None = None
-    for sample in samples:
-        if sample.values.keys() == {Field.FAILED}:
-            _fail(states[-1:], failed)
-            failed = sample
-            continue
+    failures = [one for one in samples if one.values.keys() == {Field.FAILED}]
+    for sample in (one for one in samples if one.values.keys() != {Field.FAILED}):
         state = last.get(sample.memory)
         is_more = state is not None and state.boot == sample.boot and not sample.is_whole
         if state is None or not is_more or sample.values.keys() & state.values.keys():
-            _fail([sample] if failed and _is_near(failed, sample) else states[-1:], failed)
-            failed = None
             states.append(sample)
             last[sample.memory] = sample
             continue
         state.values |= sample.values
         state.names |= sample.names
         state.moments = state.moments or sample.moments
-    _fail(states[-1:], failed)
+    for one in failures:
+        at = bisect_left(states, one.line, key=attrgetter("line"))
+        near = [state for state in states[at : at + 1] if _is_near(one, state)]
+        for state in near or states[max(0, at - 1) : at]:
+            most = max(one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0))
+            state.values[Field.FAILED] = most
     return states
-
-
-def _fail(states: Sequence[Sample], failed: Sample | None) -> None:
-    """Adds a failed request to a state, if there are both."""
-    if failed is not None:
-        for state in states:
-            values = state.values
-            values[Field.FAILED] = max(failed.values[Field.FAILED], values.get(Field.FAILED, 0.0))
 
 
 def _is_near(failed: Sample, state: Sample) -> bool:

@@ -28,68 +28,76 @@ class Figure(NamedTuple):
     name: str  # the text before it
 
 
-_BLOCK = 16.0  # bytes of MicroPython's blocks (py/gc.c), and of 32-bit ports
+# What nobody could know, and how everybody else would write it: a form is a row.
+_SPELLINGS = tuple(
+    (re.compile(rule), plain)
+    for rule, plain in (
+        # MicroPython's mem_info (py/gc.c), in blocks of 16 B
+        (r"max (?:free sz|new split): (\d+)", r"largest free block: \1 paragraphs"),
+        # Tasmota's state (support_tasmota.ino), and its status, of whose flash is Free
+        (r'"Heap": ?(\d+)(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
+        (r'(?<!Flash)"Free":\d+,"Heap":(\d+)', r'"free heap":"\1 KB"'),
+        # Moonraker's notify_proc_stat_update
+        (r'"(total|available|used)": ?(\d+)(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
+        (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
+        (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
+        (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
+        (r"(\d+) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
+    )
+)
 # What a number is by the words before it; the first row that matches counts. None: it says nothing
-# of the heap. The factor is to bytes.
-_LABELS: tuple[tuple[Field | None, str, float], ...] = (
-    (None, r"alloc\w*\W{1,3}free\w*\W*$", 1),  # mbedTLS: counts of both
-    (None, r"max blk sz", 1),  # MicroPython: the largest block in use
-    (Field.LARGEST, r"max free sz|max new split", _BLOCK),  # MicroPython
+# of the heap.
+_LABELS: tuple[tuple[Field | None, str], ...] = (
+    # Counts of both, as of mbedTLS; the largest block in use; an address.
+    (None, r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"),
     (
         None,
         r"flash|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
         r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
         r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq)\W*$",
-        1,
     ),
     (
         Field.FAILURES,
         r"fail\w*\W*(count|cnt|request|alloc\w*\W*(:|=|cnt|count|total|$)|times|total)"
         r"|alloc\w*\W*(fail|fails|failures|err|errors)\W*$|^\W*err(ors?)?\W*$",
-        1,
     ),
-    (Field.FAILED, r"fail\w*\W*$|out of memory|unable to alloc", 1),
+    (Field.FAILED, r"fail\w*\W*$|out of memory|unable to alloc"),
     (
         Field.MOST,
         r"(max\w*|peak|most|highest)\W*(ever\W*)?(heap\W*|mem\w*\W*)?"
-        r"(used?\b|alloc\w*ed|usage|in use)"
+        r"(used?\b|alloc\w*ed|usage|in use|utili[sz]ed)"
         r"|peak|high\W*water|used\W*(max|peak)|max\W?used",
-        1,
     ),
     (
         Field.LARGEST,
         r"larg|bigg|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
         r"|max\W?free|free\W*(block|blk)\W*max|longest",
-        1,
     ),
-    (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects", 1),
+    (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects"),
     (
         Field.LEAST,
         r"(min(?!imal)\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
         r"|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
-        1,
     ),
     (
         Field.FREE,
         r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
         r"|\bfreie?[rs]?\b|\blibres?\b|\bfordblks",
-        1,
     ),
-    (Field.FREE, r"\bleft\W*$", 1),
+    (Field.FREE, r"\bleft\W*$|(heap|mem(ory)?|ram) (is )?low\W*$"),
     (
         Field.ALLOCATED,
-        r"allocated|\bused?\b|usage|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
-        1,
+        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
     ),
-    (Field.AVAILABLE, r"avail", 1),
+    (Field.AVAILABLE, r"avail"),
     (
         Field.TOTAL,
-        r"total|capacity|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit|\barena\W*$",
-        1,
+        r"total|capacity|system bytes|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit"
+        r"|\barena\W*$",
     ),
-    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$|\binternal\W*[=:]\W*$", 1),
+    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$|\binternal\W*[=:]\W*$"),
 )
-_RULES = tuple((field, re.compile(rule), factor) for field, rule, factor in _LABELS)
+_RULES = tuple((field, re.compile(rule)) for field, rule in _LABELS)
 # What else a number is behind a figure of the same moment.
 _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
@@ -115,9 +123,9 @@ MEMORY = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
-    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?|-?nan|-?inf)"
-    r"(?!\.\d)"
-    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
+    r"|-?nan|-?inf)(?!\.\d)"
+    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _COUNTED = re.compile(
@@ -136,7 +144,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAME = 60  # characters
 _MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
-_UNITS = {"k": 1024, "m": 1024**2}  # by the first letter; B without one
+_UNITS = {"k": 1024, "m": 1024**2, "p": 16}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
 MAIN = (
     Field.FREE,
@@ -150,16 +158,25 @@ def _normalise(label: str) -> str:
     return _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
 
 
-def classify(label: str) -> tuple[Field | None, float]:
-    """What the number behind these words is, with its unit in bytes; None: nothing of a heap.
+def spell(line: str) -> str:
+    """A line in everybody's words.
+
+    >>> spell("+SYSRAM:148408,84044")
+    'free 148408, minimum free 84044'
+    """
+    for rule, plain in _SPELLINGS:
+        line = rule.sub(plain, line)
+    return line
+
+
+def classify(label: str) -> Field | None:
+    """What the number behind these words is; None: nothing of a heap.
 
     >>> classify("largest_free_block"), classify("number of free blocks: ")
-    ((<Field.LARGEST: 'largest'>, 1), (None, 1))
+    (<Field.LARGEST: 'largest'>, None)
     """
     words = _normalise(label)
-    return next(
-        ((field, factor) for field, rule, factor in _RULES if rule.search(words)), (None, 1)
-    )
+    return next((field for field, rule in _RULES if rule.search(words)), None)
 
 
 def parse_bytes(value: str, unit: str | None = "") -> float:
@@ -190,15 +207,15 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
     told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
-    first = next((one[2] for one in told if one is not None), "")
+    first = next((one[1] for one in told if one is not None), "")
     for i, meaning in enumerate(told):
         if meaning is not None:
-            field, factor, own, unit = meaning
-            value = parse_bytes(numbers[i]["value"], unit) * factor
+            field, own, unit = meaning
+            value = parse_bytes(numbers[i]["value"], unit)
             yield Figure(field, value, own, text[: starts[i]] if own == first else between[i])
 
 
-_Meaning: TypeAlias = tuple[Field, float, str, str]  # with a factor, the memory, and the unit
+_Meaning: TypeAlias = tuple[Field, str, str]  # with the memory, and the unit
 
 
 @lru_cache(_LABELS_KEPT)
@@ -212,16 +229,17 @@ def _find_meanings(
         is_counted = units[i] is None and _COUNTED.match(between[i + 1])
         named = find_memory(head) or find_memory(tail)
         own = named or (memory if re.search("heap|mem|ram", _normalise(head)) else own)
-        field, factor = _name(head, tail, last)
+        field = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
             field, is_failure = Field.FAILED, False
         if units[i] == "%":
-            is_share = field is Field.ALLOCATED or (last is Field.ALLOCATED and head.isspace())
-            field, factor = (Field.SHARE if is_share else None), 1.0
+            is_bare = last is Field.ALLOCATED and not _WORD.search(head + tail)
+            field = Field.SHARE if field is Field.ALLOCATED or is_bare else None
         last = field if field in (Field.FREE, Field.ALLOCATED, Field.LARGEST) else last
         is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
-        unit = units[i] or find_unit(head)
-        found.append((field, factor, own, unit) if field and is_bytes else None)
+        is_paired = units[i] is None and i + 1 < len(units) and _PAIR.match(between[i + 1])
+        unit = (units[i + 1] if is_paired else units[i]) or find_unit(head)
+        found.append((field, own, unit) if field and is_bytes else None)
     return tuple(found)
 
 
@@ -242,49 +260,57 @@ def _is_asked(head: str, tail: str) -> bool:
     return bool(_ASKED.search(words) or tail) and not _NO_REQUEST.search(clause)
 
 
-def _name(head: str, tail: str, last: Field | None) -> tuple[Field | None, float]:
+def _name(head: str, tail: str, last: Field | None) -> Field | None:
     """What a number is by the words before and behind it, and by the figure before it."""
     clause = _SEPARATOR.split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
-    found = classify(clause)
-    found = classify(head) if found[0] is None else found
-    behind = classify(tail)
-    if found[0] in _WEAK and behind[0] not in (None, Field.HEAP):
+    found, behind = classify(clause) or classify(head), classify(tail)
+    if found in _WEAK and behind not in (None, Field.HEAP):
         found = behind
-    if found[0] in (*_WEAK, Field.MOST):
+    if found in (*_WEAK, Field.MOST):
         words = _normalise(head)
         rows = (field for of, field, rule in _BEHIND if of is last and rule.search(words))
-        found = next(((field, 1.0) for field in rows), found)
+        found = next(rows, found)
     return found
 
 
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
     """Of each number the words before it that belong to it, and those behind."""
-    # All numbers have their words behind them.
-    is_behind = not _WORD.search(between[0]) and classify(between[-1])[0] is not None
     heads, tails = [between[0]], [""]
-    for words in (_LISTED.sub(r"\1", one) for one in between[1:]):
+    is_behind = not _WORD.search(between[0]) and _ends_in_words(between)
+    for i, words in enumerate((_LISTED.sub(r"\1", one) for one in between[1:]), 1):
         cuts = [*_SEPARATOR.finditer(words)]
         tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
         heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
+        if cuts:
+            is_behind = not _WORD.search(heads[i]) and _ends_in_words(between[i:])
     tails[-1] = tails[-1] or _SEPARATOR.split(between[-1])[0]
     for i in range(1, len(units)):
-        if _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
+        both = {(one or "")[:1].lower() for one in units[i - 1 : i + 1]}
+        if _PAIR.match(between[i]) and both == {"b", "k"}:  # the same in KB
+            heads[i], tails[i + 1] = "", ""
+        elif _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
             ends = (j for j in range(i, len(units)) if not _PAIR.match(between[j]))
             _share(heads, tails, i - 1, next(ends, len(units)) - i + 1)
         elif (
             not _WORD.search(_COUNTED.sub("", heads[i]))
             and (units[i - 1] == "%" or _COUNTED.match(between[i]))
-            and classify(tails[i + 1])[0] is None
+            and classify(tails[i + 1]) is None
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
     return [(heads[i], tails[i + 1]) for i in range(len(units))]
+
+
+def _ends_in_words(between: Sequence[str]) -> bool:
+    """Whether a clause that begins with a number has the words of each behind it."""
+    end = next(filter(_SEPARATOR.search, between[1:]), between[-1])
+    return classify(_SEPARATOR.split(end)[0]) is not None
 
 
 def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:
     """Gives numbers that strokes part, such as 100/200, the words that strokes part, or a total."""
     names = heads[first].split("/")
     behind, tails[first + count] = tails[first + count], ""
-    if len(names) < count or classify(heads[first])[0] is None:
+    if len(names) < count or classify(heads[first]) is None:
         names = [heads[first], *["of"] * (count - 1)] if len(names) == 1 else [heads[first]] * count
         tails[first + 1] = behind
     heads[first : first + count] = names[-count:]
