@@ -24,7 +24,7 @@ from heapfit.forecast.log.outlook import Finding
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock, Field
 from heapfit.importers.log_lines import LogLine
-from heapfit.importers.own_lines import guess_own_lines
+from heapfit.importers.own_lines import suggest_own_lines
 from program import call_heapfit
 
 TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
@@ -431,7 +431,7 @@ def test_no_line_takes_long(tmp_path: Path, text: str, length: int) -> None:
     (tmp_path / "device.log").write_text(lines)
     with suppress(HeapfitError):
         read_log(tmp_path / "device.log")
-    guess_own_lines(lines.encode())
+    suggest_own_lines(Path("device.log"), lines.encode())
     assert time.process_time() - begun < 1
 
 

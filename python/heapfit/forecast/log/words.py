@@ -35,14 +35,14 @@ _SPELLINGS = tuple(
         # MicroPython's mem_info (py/gc.c), in blocks of 16 B
         (r"max (?:free sz|new split): (\d+)", r"largest free block: \1 paragraphs"),
         # Tasmota's state (support_tasmota.ino), and its status, of whose flash is Free
-        (r'"Heap": ?(\d+)(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
+        (r'"Heap": ?(\d{1,19})(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
         (r'(?<!Flash)"Free":\d+,"Heap":(\d+)', r'"free heap":"\1 KB"'),
         # Moonraker's notify_proc_stat_update
-        (r'"(total|available|used)": ?(\d+)(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
+        (r'"(total|available|used)": ?(\d{1,19})(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
-        (r"(\d+) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
+        (r"(?<!\d)(\d+) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
     )
 )
 # What a number is by the words before it; the first row that matches counts. None: it says nothing
