@@ -241,10 +241,18 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         ("import run.heap run2.heap --workers tcp://host:1", "this runs here alone (give a num"),
         ("import run.heap --workers tcp://host:1", "this runs here alone (give a number)"),
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
+        (
+            "fit run.heap --margin 500",
+            "'--margin': 500 would be per cent of what is needed, not by",
+        ),
+        ("generate --record -o r --for malloc", "--for has no effect here: it is of a plan's code"),
         ("bounds run.heap --search x", "'--search': must be a whole number"),
         ("bounds run.heap --alignment 5", "'--alignment': '5' is not one of '4', '8', '16'"),
         ("settings run.heap lwip", "'SYSTEM': 'run.heap' is a file, and not one of 'lwip'"),
-        ("generate plan.toml --for stm32", "(a chip has freertos or malloc: docs/chips.md)"),
+        (
+            "generate plan.toml --for stm32",
+            "an ESP32 esp-idf, others freertos or malloc; docs/chips.md)",
+        ),
         ("record --seconds nan", "'--seconds': must be at least 0"),
         ("record --seconds x", "'--seconds': must be a number"),
         ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
@@ -284,6 +292,8 @@ def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, ref
         ("generate plan.toml --for freertoss", "freertos"),
         ("generate typo.toml", "tlsf"),
         ("slotbuf 10 10 segregated_fitt", "segregated_fit"),
+        ("generate --platform esp-idf", "--for"),
+        ("version", "--version"),
     ],
 )
 def test_of_a_misspelt_name_the_right_one_is_offered(words, right, refused):

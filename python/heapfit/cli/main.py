@@ -198,7 +198,9 @@ def _run(words: Sequence[str]) -> int:
     for old in (name, " ".join([name, *rest[:1]])):
         reject_removed(old)
     if name not in _homes():
-        raise UsageError(f"No such command: {name} ({did_you_mean(name, _homes())})")
+        raise UsageError(
+            f"No such command: {name} ({did_you_mean(name, [*_homes(), '--version'])})"
+        )
     return _run_command(name, rest)
 
 

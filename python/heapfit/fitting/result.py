@@ -169,13 +169,16 @@ class Fit:
     def replayed(self) -> str:
         """What was replayed in the heap as it is set, and the bytes that longer runs need."""
         held, heap, longer = self.holdout, self.answer.heap, self.longer
-        seen = "this run" if held.seen == 1 else f"all {held.seen} runs"
+        seen = {1: "this run", 2: "both runs"}.get(held.seen, f"all {held.seen} runs")
         if self.excerpt is not None and self.excerpt.is_kept:
             seen = f"an excerpt of {seen}"
         if held.seen_refused:
             seen = f"{held.seen_refused} of {format_count(held.seen, 'run')} ran out of memory"
         told = self.changes and self.changes.sentence(self.answer.size.region, heap.set_to)
-        return f"Replayed: {seen}{told and f'; {told}'}. {longer.sentence()}"
+        return (
+            f"Replayed: {seen}{told and f'; {told}'}. "
+            f"{longer.sentence(heap.set_to(self.answer.size.region))}"
+        )
 
     @property
     def source(self) -> Path:

@@ -41,6 +41,7 @@ _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|/", re.I
 )
 _LOOKED_AT = 5_000  # lines, by which a stack is known
+_INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)
 _EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
@@ -131,7 +132,13 @@ def _read_lines(
     for i, one in enumerate(logs):
         unit, setting = find_setting(one.name, head)
         logs[i] = replace(one, unit=unit, setting=setting, notes=[*one.notes, *notes])
-    logs.sort(key=lambda one: (bool(_EXTERNAL.search(one.name)), -_weigh(one)))
+    logs.sort(
+        key=lambda one: (
+            not _INTERNAL.search(one.name),
+            bool(_EXTERNAL.search(one.name)),
+            -_weigh(one),
+        )
+    )
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others)
 
