@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Final
 
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import verdict_rows
@@ -52,46 +51,40 @@ class Parts:
     def judge(self, table: Comparison, row: Row, options: PlanOptions) -> Comparison:
         """The table with what a row needs of the parts, and whether its lead lasts there.
 
-        A plan that learned has to save as much over the best that did not as any step of learning,
-        made without a part. One that needs more though it has seen them all need not be made anew.
+        A plan that learned has to save as much over the best that did not as any step of learning.
         """
         rival = next((one for one in verdict_rows(table) if not one.trained_on_this_trace), row)
-        needs, work = self._replay([row.heap, row.heap])
+        needs, work = self._measure(row, options)
         lasts = True
         if rival is not row and row.trained_on_this_trace:
-            others, more = self._replay([rival.heap, rival.heap])
-            lasts = total_need(others) > total_need(needs)
-            if lasts:
-                needs, learning = self._learn(row, options)
-                more += learning
-                peaks = sum(one.profile.u_max for one in self.parts)
-                lasts = total_need(others) - total_need(needs) >= LEAST_POINTS / 100 * peaks
-            work += more
+            others, more = self._measure(rival, options)
+            peaks, work = sum(one.profile.u_max for one in self.parts), work + more
+            lasts = total_need(others) - total_need(needs) >= LEAST_POINTS / 100 * peaks
         judged = replace(row, parts=needs, lasts=lasts, work=row.work + work)
         return replace(table.with_row(judged), work=table.work + work)
 
-    def _learn(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
-        """What a row's plan needs of each part, made without it; and the work.
+    def _measure(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
+        """What a row's plan needs of each part, made without it where it learns; and the work.
 
         Learned anew is what its plan learned, in its layout; of excerpts where halves are long.
         """
-        climbs = not row.name.startswith((BY_LIFETIME, HOLE_LIMIT))
-        options = replace(options, layout=find_layout(row.plan), climbs=climbs)
-        learned = [
-            split_applicable(list_uncounted(shorten(one, GUESSED_ON) or one, options))
-            for one in reversed(self.halves)
-        ]
-        plans = [one.plan(row.name) or row.plan for one in learned]
-        needs, work = self._replay([replace(row.heap, plan=plan) for plan in plans])
-        return needs, work + total_work(one.work for one in learned)
-
-    def _replay(self, heaps: Sequence[Heap]) -> tuple[tuple[int | None, ...], Work]:
-        """What each part needs in the heap of its half; and the work."""
+        heaps, work = [row.heap, row.heap], Work()
+        if row.trained_on_this_trace:
+            climbs = not row.name.startswith((BY_LIFETIME, HOLE_LIMIT))
+            options = replace(options, layout=find_layout(row.plan), climbs=climbs)
+            learned = [
+                split_applicable(list_uncounted(shorten(one, GUESSED_ON) or one, options))
+                for one in reversed(self.halves)
+            ]
+            plans = [one.plan(row.name) or row.plan for one in learned]
+            heaps = [replace(row.heap, plan=plan) for plan in plans]
+            work = total_work(one.work for one in learned)
         found = [
             measure(heaps[i // (PARTS // 2)], [one], every_size=False)
             for i, one in enumerate(self.parts, 1)
         ]
-        return tuple(one.most for one in found), Work(regions=sum(one.events for one in found))
+        work += Work(regions=sum(one.events for one in found))
+        return tuple(one.most for one in found), work
 
 
 def cut_parts(recording: LoadedTrace) -> Parts | None:
