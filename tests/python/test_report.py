@@ -230,9 +230,7 @@ def test_the_key_figures_are_the_fits(fitted):
         f"events {profile.events:,}",
         f"U max {profile.u_max:,} B",
         f"live blocks {profile.live_blocks_max:,}",
-        f"R min {winner.r_min:,} B",
-        f"R safe {winner.r_safe:,} B",
-        f"accesses {winner.accesses_per_operation:,.2f}",
+        f"{winner.r_min:,} B {winner.r_safe:,} B",
         f"with the reserve {fitted.answer.size.region / profile.u_max:.3f}.",
         f"#define {macro} {fitted.answer.size.region}u",
     ):
@@ -413,7 +411,7 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
         assert row[2] == f"{one.run.peak:,} B"
         assert row[4] == f"{one.needed.r_safe:,} B"
         assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
-    refused = [one.run for one in check.recordings if one.run.refusal]
+    refused = [one.run for one in check.failed if one.run.refusal]
     assert refused, "the first needs 256 B more"
     assert f"{refused[0].name} runs out of memory in {tight.region:,} B (tlsf) at event" in told(
         page

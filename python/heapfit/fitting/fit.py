@@ -54,7 +54,6 @@ def foretell(events: Sequence[int]) -> dict[str, float]:
         "now": 0.04 + 0.12 * size,
         "choose": sum(foretell_choice(total, runs).values()),
         "judge": 0.02 + 0.05 * size,
-        "suggest": 0.01,
         "reference": 0.05 + 0.12 * size,
         "hold": 0.02 + 0.01 * size,
         "write": 0.2 + 0.15 * size,
