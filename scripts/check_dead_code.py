@@ -41,11 +41,6 @@ ALLOWED = {
     "NB_MODULE": "Python, when it loads the extension",
 }
 SPHINX = "scripts/site/conf.py"  # whose names Sphinx reads
-# What highspy's model is given: HiGHS reads it.
-ATTRIBUTES_OF_HIGHS = re.compile(
-    r"(num_(col|row)|col_(cost|lower|upper)|row_(lower|upper)|sense|format|start|index|value|"
-    r"integrality)_"
-)
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 # HFIT_DO(alloc) becomes guarded_alloc at safety level 3, and heap_alloc below.
 _GUARDED = re.compile(r"\bHFIT_DO\((\w+)\)")
@@ -60,9 +55,8 @@ def unused_python() -> Iterator[str]:
     named = {*ALLOWED, *read}
     for item in search.get_unused_code(min_confidence=60):
         place = item.filename.relative_to(ROOT)
-        is_given = item.typ == "attribute" and ATTRIBUTES_OF_HIGHS.fullmatch(item.name)
         is_elsewhere = place.is_relative_to(HARNESS_USERS) or place == Path(SPHINX)
-        if not (item.name in named or is_given or is_elsewhere):
+        if not (item.name in named or is_elsewhere):
             yield f"{place}:{item.first_lineno}: {item.name} is used by nothing but tests"
 
 

@@ -10,6 +10,8 @@ room has the name of a function. What is deeper in the package may change with a
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 _OFFERED: Final = {
@@ -64,10 +66,18 @@ _MODULES: Final = {name: module for module, names in _OFFERED.items() for name i
 
 def __getattr__(name: str) -> object:
     if name == "__version__":
-        return import_module("heapfit._engine").version  # the extension takes a tenth of a second
+        return _read_version()
     if name not in _MODULES:
         raise AttributeError(f"module 'heapfit' has no attribute '{name}'")
-    return getattr(import_module(_MODULES[name]), name)  # numpy, pyarrow and highspy with it
+    return getattr(import_module(_MODULES[name]), name)  # numpy and pyarrow with it
+
+
+def _read_version() -> str:
+    """The version of the extension, from the header beside it: to load it takes long."""
+    extension = find_spec("heapfit._engine")
+    assert extension and extension.origin
+    header = Path(extension.origin).parent / "core" / "include" / "hfit" / "version.h"
+    return header.read_text("utf-8").partition('HFIT_VERSION "')[2].partition('"')[0]
 
 
 def __dir__() -> list[str]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
+
+import heapfit
 
 _INTERRUPTED = 130
 
@@ -15,6 +18,8 @@ _INTERRUPTED = 130
 def run() -> None:
     """Loads the program, runs it on the process's arguments and exits."""
     with _handle_interrupt():
+        if sys.argv[1:] == ["--version"] and _print_version():
+            return
         program = import_module("heapfit.cli.main")  # which loads what reads the arguments
     try:
         program.run()
@@ -23,6 +28,14 @@ def run() -> None:
         # An interrupt within exec of a text, which is how dataclasses are made, would end Python by
         # the signal, although it was caught; a text that runs to its end makes it forget that.
         exec("")
+
+
+def _print_version() -> bool:
+    """Prints the version with nothing loaded; False where the program is to say what went wrong."""
+    with suppress(OSError):
+        print(f"heapfit {heapfit.__version__}", flush=True)
+        return sys.stdout is not None
+    return False
 
 
 @contextmanager

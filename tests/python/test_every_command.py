@@ -27,6 +27,7 @@ from captures import ethernet, ipv4, pcap
 from small_traces import diverse, heapfit, table2
 
 from grid import of_the_day, thin
+from heapfit import _engine
 from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
 from heapfit.cli.printing import progress
@@ -175,11 +176,32 @@ import sys
 from heapfit.cli.main import main
 for words in (["--version"], ["--help"], *([name, "--help-all"] for name in {NAMES})):
     assert main(words) == 0
-print(sorted({{"numpy", "pyarrow", "highspy", "jinja2", "rich"}} & sys.modules.keys()))
-print(len(sys.modules) <= 250)
+print(sorted({{"numpy", "pyarrow", "jinja2", "rich"}} & sys.modules.keys()))
+print(len(sys.modules) <= 200)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.decode().splitlines()[-2:] == ["[]", "True"]
+
+
+@pytest.mark.parametrize(
+    ("word", "unused"),
+    [("--version", {"heapfit.cli.main", "heapfit._engine"}), ("allocators", {"pyarrow"})],
+)
+def test_the_program_starts_with_no_more_than_it_needs(word, unused):
+    program = f"""
+import sys
+from heapfit.__main__ import run
+sys.argv[1:] = [{word!r}]
+try:
+    run()
+except SystemExit as ended:
+    assert not ended.code
+print(sorted({unused} & sys.modules.keys()))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    first, *_, last = done.stdout.decode().splitlines()
+    assert last == "[]"
+    assert word == "allocators" or first == f"heapfit {_engine.version}"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -219,10 +241,18 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         ("import run.heap run2.heap --workers tcp://host:1", "this runs here alone (give a num"),
         ("import run.heap --workers tcp://host:1", "this runs here alone (give a number)"),
         (f"bounds run.heap --search {10**20}", "'--search': must be at most 1,000,000,000"),
+        (
+            "fit run.heap --margin 500",
+            "'--margin': 500 would be per cent of what is needed, not by",
+        ),
+        ("generate --record -o r --for malloc", "--for has no effect here: it is of a plan's code"),
         ("bounds run.heap --search x", "'--search': must be a whole number"),
         ("bounds run.heap --alignment 5", "'--alignment': '5' is not one of '4', '8', '16'"),
         ("settings run.heap lwip", "'SYSTEM': 'run.heap' is a file, and not one of 'lwip'"),
-        ("generate plan.toml --for stm32", "(a chip has freertos or malloc: docs/chips.md)"),
+        (
+            "generate plan.toml --for stm32",
+            "an ESP32 esp-idf, others freertos or malloc; docs/chips.md)",
+        ),
         ("record --seconds nan", "'--seconds': must be at least 0"),
         ("record --seconds x", "'--seconds': must be a number"),
         ("settings", "Missing argument 'SYSTEM'. Choose from: lwip, zephyr, "),
@@ -262,6 +292,8 @@ def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, ref
         ("generate plan.toml --for freertoss", "freertos"),
         ("generate typo.toml", "tlsf"),
         ("slotbuf 10 10 segregated_fitt", "segregated_fit"),
+        ("generate --platform esp-idf", "--for"),
+        ("version", "--version"),
     ],
 )
 def test_of_a_misspelt_name_the_right_one_is_offered(words, right, refused):

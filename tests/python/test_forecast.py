@@ -181,7 +181,7 @@ def test_runs_ten_times_as_long_hold_in_the_bytes_that_are_told(tmp_path: Path) 
     assert told.needed is not None and told.usual is not None
     assert max(needs) <= told.needed <= 1.35 * min(needs)
     assert told.usual < told.needed
-    assert f"10 x as long up to {told.needed:,} B" in longer.sentence()
+    assert f"10 x as long up to {told.needed:,} B" in longer.sentence(0)
 
 
 @pytest.mark.parametrize(("horizon", "times"), [("1x", [1, 10, 100]), ("30x", [1, 10, 30, 100])])
@@ -208,7 +208,7 @@ def test_what_grows_is_told_with_its_growth(tmp_path: Path) -> None:
     profile, kind, need = record("leak_site", 1, tmp_path)
     assert kind.is_growing
     longer = tell(profile, kind, need)
-    assert longer.is_growing and "if it grows on" in longer.sentence()
+    assert longer.is_growing and "if it grows on" in longer.sentence(0)
     leaked = kind.rate.slope * profile.events
     known = MarginBasis(Load.of([profile]), MarginKind.PLAIN)
     alone = heap_size(need, known, margin=known.load.reserve(10)).region
@@ -221,4 +221,4 @@ def test_few_bursts_are_held_and_said_to_be_too_few(tmp_path: Path) -> None:
     live[500] *= 4
     longer = tell(replace(profile, live_highest=live), kind, need)
     assert longer.rows == ()
-    assert "1 burst stands out" in longer.sentence()
+    assert "1 burst stands out" in longer.sentence(0)

@@ -439,7 +439,7 @@ def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
     given = PlacingOptions(0.5, margin=3.0, horizon=horizon)
     kept = place_requests(two(64 << 10), [demand], given)
     assert kept.size.margin == 3.0
-    assert f"40x up to {asked.needed:,} B" in kept.longer.sentence()
+    assert f"40x up to {asked.needed:,} B" in kept.longer.sentence(kept.size.region)
 
 
 @pytest.mark.parametrize(

@@ -383,6 +383,7 @@ def test_what_cannot_be_recorded_is_refused_in_one_line(build, tmp_path, monkeyp
     out = tmp_path / "out.parquet"
     program = str(build("deaths"))
     refuse_to_record(["no-such-program"], out, "no-such-program: no such program")
+    refuse_to_record([__file__], out, f"{__file__}: is no program")
     refuse_to_record([program], tmp_path / "none" / "x.parquet", "its folder does not exist")
     refuse_to_record([program], tmp_path, "is a folder")
     refuse_to_record([program, "0", "_exit"], out, "left no recording")

@@ -806,6 +806,12 @@ def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture)
     assert stored["pools"] == given["pools"]
 
 
+def test_a_queue_that_is_slower_than_its_capture_has_no_number_of_buffers(tmp_path, capture):
+    done = heapfit("size", capture, "--queue", "fifo:100", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "packets a second come, and fifo:100 ends " in done.stderr
+
+
 @pytest.mark.parametrize(
     ("system", "line"),
     [

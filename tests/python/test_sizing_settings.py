@@ -54,6 +54,13 @@ def options(**choices):
     return SettingsOptions(**({"admission": 0.9999} | choices))
 
 
+def test_recordings_of_two_programs_are_named():
+    examples = Path(__file__).resolve().parents[2] / "examples"
+    both = [examples / "lwip-echo/lwip-echo.parquet", examples / "check/traces/base.parquet"]
+    remarks = systems.settings_for("freertos", both, SettingsOptions()).remarks
+    assert remarks[0].startswith("these are recordings of lwip-echo and telemetry: one heap ")
+
+
 def test_lwip_pbufs_hold_every_burst(burst):
     found = settings_for("lwip", burst, options(admission=0.65))
     by_size = {choice.buffer_size: choice for choice in found.choices}

@@ -41,11 +41,6 @@ def slotbuf_page(run: Slotbuf, command: str) -> Document:
         source=marked("<b>{}</b>; ", _allocator(run))
         + f"{count(spec.slots)} slots, requests of {least} to {most}, region "
         f"{size(spec.region)}, seed {spec.seed}",
-        lead=(
-            NamedFigure("free list", count(run.free_blocks)),
-            NamedFigure("total free space", size(run.free_bytes)),
-            NamedFigure("average free block", size(round(run.mean_free))),
-        ),
         sentences=(
             f"{count(counts.loops)} loops done, none refused."
             if counts.refused is None
@@ -53,6 +48,9 @@ def slotbuf_page(run: Slotbuf, command: str) -> Document:
             f"{size(counts.refused)} was refused while {size(run.free_bytes)} were free.",
         ),
         trust=(
+            NamedFigure("free list", count(run.free_blocks)),
+            NamedFigure("total free space", size(run.free_bytes)),
+            NamedFigure("average free block", size(round(run.mean_free))),
             NamedFigure("palloc calls", count(counts.alloc.calls), "served"),
             NamedFigure("pree calls", count(counts.free.calls), unused),
             NamedFigure("live blocks", count(counts.live_blocks), f"{size(counts.live)} asked for"),

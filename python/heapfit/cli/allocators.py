@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import textwrap
+from importlib import import_module
+from itertools import filterfalse
 from pathlib import Path
 
 from heapfit import _engine
@@ -12,10 +14,10 @@ from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heaps import (
     find_heap_name,
+    is_heap,
     list_offered_allocators,
 )
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
-from heapfit.importers.file_kind import is_path, require_kind
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
@@ -26,8 +28,10 @@ _LABELS = 17  # columns before a figure's text
 
 
 def run(command: AllocatorsCommand) -> None:
-    for name in filter(is_path, command.names or ()):
-        require_kind(Path(name))
+    for name in filterfalse(is_heap, command.names or ()):
+        files = import_module("heapfit.importers.file_kind")  # which loads pyarrow
+        if files.is_path(name):
+            files.require_kind(Path(name))
     names = [find_heap_name(name) for name in command.names or ()]
     named = [name for name in names if name not in SYSTEM_HEAPS]
     infos = find_allocators(named) if named else [] if names else list_offered_allocators()

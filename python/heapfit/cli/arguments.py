@@ -31,6 +31,7 @@ OUTPUT = "More output"
 WORKERS = "Workers"
 
 _MOST_WORKERS = 1024
+_USUAL_PERCENT = 100  # of a reserve; more is written with its sign
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
 
 
@@ -50,6 +51,16 @@ def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
 def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
     """Keyword arguments that make an option take a percentage."""
     return {"metavar": "PERCENT", "parser": parse_percent, "min": least, "max": most}
+
+
+def _parse_margin(text: str) -> float:
+    """A percentage; ValueError for a number that may be meant as bytes."""
+    percent = parse_percent(text)
+    if percent > _USUAL_PERCENT and "%" not in text:
+        raise ValueError(
+            f"{text} would be per cent of what is needed, not bytes (write {text}% if it is meant)"
+        )
+    return percent
 
 
 def _parse_workers(words: str) -> str:
@@ -158,7 +169,7 @@ SHARED: Mapping[str, Option] = {
     "margin": Option(
         "--margin",
         "Percent to add for runs you did not record [measured: docs/margin.md].",
-        **take_percent(0, MOST_MARGIN),
+        **(take_percent(0, MOST_MARGIN) | {"parser": _parse_margin}),
     ),
     "horizon": Option(
         "--horizon",

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from heapfit.cli.arguments import reject_options
 from heapfit.cli.commands.fitting import GenerateCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
@@ -30,6 +31,8 @@ def run(command: GenerateCommand) -> None:
 def _write_recorder(command: GenerateCommand) -> list[Path]:
     if not command.records or command.output is None:
         raise UsageError("give PLAN; or --record and -o, for the recorder without a heap")
+    why = "it is of a plan's code, and the recorder has the files of every platform (docs/chips.md)"
+    reject_options(command, ("platforms", "counts", "region"), why)
     return write_recorder(command.output)
 
 

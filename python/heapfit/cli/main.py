@@ -29,8 +29,8 @@ from heapfit.cli.parser import (
     reject_removed,
     split_words,
 )
-from heapfit.cli.printing import console
 from heapfit.cli.printing.help_screen import describe, describe_usage, list_help, list_terms
+from heapfit.cli.printing.lines import fail, note, print_line
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.outputs import ours
 
@@ -154,7 +154,7 @@ def module_of(declared: type) -> str:
 def run() -> None:
     """Runs the program on the process's arguments and exits."""
     if sys.stdout is None:
-        console.fail("stdout is closed: nothing was done (give it somewhere to write)")
+        fail("stdout is closed: nothing was done (give it somewhere to write)")
         sys.exit(_FAILED)
     sys.exit(main(sys.argv[1:]))
 
@@ -173,7 +173,7 @@ def main(words: Sequence[str]) -> int:
             hint = "; see --help" if isinstance(error, UsageError) else ""
             status = _fail(error.status, error.messages, has_json, hint)
             for line in error.below:
-                console.note(line)
+                note(line)
         except MemoryError:
             status = _fail(_FAILED, ["out of memory"], has_json)
         except OSError as error:  # of the result's own output: all others come as HeapfitError
@@ -181,7 +181,7 @@ def main(words: Sequence[str]) -> int:
         except KeyboardInterrupt:
             status = _INTERRUPTED
         if status == _INTERRUPTED:
-            console.fail(f"interrupted; {_describe_written([*filter(Path.exists, written)])}")
+            fail(f"interrupted; {_describe_written([*filter(Path.exists, written)])}")
         _drop_unread_output()
     return status
 
@@ -190,7 +190,7 @@ def _run(words: Sequence[str]) -> int:
     """Does what the words say and tells the exit status."""
     if not words:
         for line in help_of(""):
-            console.note(line)
+            note(line)
         return _USAGE
     name, *rest = [*words[1:], "--help"] if words[0] == "help" else words
     if name.startswith("-"):
@@ -198,7 +198,9 @@ def _run(words: Sequence[str]) -> int:
     for old in (name, " ".join([name, *rest[:1]])):
         reject_removed(old)
     if name not in _homes():
-        raise UsageError(f"No such command: {name} ({did_you_mean(name, _homes())})")
+        raise UsageError(
+            f"No such command: {name} ({did_you_mean(name, [*_homes(), '--version'])})"
+        )
     return _run_command(name, rest)
 
 
@@ -240,7 +242,7 @@ def _run_command(name: str, words: Sequence[str]) -> int:
         finally:
             # Without --force there is no output, and they are scratch files.
             for path in replaced if _FORCE in options_of(declared) else ():
-                console.note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
+                note(f"{path}: replaces what an earlier `heapfit {name}` wrote there.")
     return 0
 
 
@@ -254,15 +256,17 @@ def _outputs_of(command: object) -> Iterator[Path]:
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        console.print_line(line)
+        print_line(line)
 
 
 def _fail(status: int, messages: Sequence[str], has_json: bool = False, hint: str = "") -> int:
     """Prints each message in a line, and in the JSON if that was asked for."""
     if has_json:
-        console.print_json({"error": {"status": status, "messages": list(messages)}})
+        _load("heapfit.cli.printing.console").print_json(
+            {"error": {"status": status, "messages": list(messages)}}
+        )
     for message in messages:
-        console.fail(f"{message}{hint}")
+        fail(f"{message}{hint}")
     return status
 
 

@@ -145,7 +145,9 @@ def split_words(
             what = "requires an argument" if takes[name] else "does not take a value"
             raise UsageError(f"Option '{name}' {what}") from None
         reject_removed(command, name)
-        raise UsageError(add_similar(f"No such option: {name}", name, named)) from None
+        meant = {f"--{one.metavar.lower()}": one.name for one in named.values() if one.metavar}
+        wanted = meant.get(name, name)
+        raise UsageError(add_similar(f"No such option: {name}", wanted, named)) from None
     for name, _ in typed:
         if not any(word.startswith(name) for word in words):
             raise UsageError(f"Option '{name}' is to be typed whole")

@@ -119,8 +119,18 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
 def _outlook(placing: Placing) -> list[str]:
     """What the next build and longer runs need, in sentences."""
     return [
-        placing.changes.sentence(placing.size.region),
-        placing.longer.sentence(),
+        " ".join([placing.changes.sentence(placing.size.region), *_list_rest(placing)]),
+        placing.longer.sentence(placing.size.region),
+    ]
+
+
+def _list_rest(placing: Placing) -> list[str]:
+    """What the other memories hold at most, a sentence each."""
+    sizes = {one.name: one.size for one in placing.memories[1:]}
+    return [
+        f"{one.name} takes the rest: up to {one.footprint:,} of its {sizes[one.name]:,} B."
+        for one in placing.chosen.joint.uses
+        if one.name in sizes
     ]
 
 

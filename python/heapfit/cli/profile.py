@@ -47,7 +47,9 @@ def run(command: ProfileCommand) -> None:
     if snapshot is not None:
         _show_snapshot(command, snapshot)
         return
-    reject_options(command, ("later", "report"), "they are of snapshots of a dumped heap")
+    reject_options(
+        command, ("later", "report"), "one recording is profiled, and this is of dumped heaps"
+    )
     importing = import_options(command.queue)
     with (
         step_bar() as progress,

@@ -12,7 +12,8 @@ from pathlib import Path
 
 from heapfit.cli.commands.recordings import RecordCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.console import note, print_result
+from heapfit.cli.printing.console import print_result
+from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.watching import watch_on_terminal
 from heapfit.fitting.verify.placements import check_recorded_order

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from heapfit.cli.commands.fitting import VerifyCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.printing.console import note, print_result
+from heapfit.cli.printing.console import print_result
+from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.fitting.verify.firmware import Firmware

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from heapfit.cli.printing import console
+from heapfit.cli.printing.lines import note
 from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.importers.followed import Listener
@@ -31,7 +31,7 @@ def watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
 
         def look() -> None:
             heap.look(followed)
-            console.note(f"{time.monotonic() - begun:,.0f} s: {describe_live(heap, followed)}")
+            note(f"{time.monotonic() - begun:,.0f} s: {describe_live(heap, followed)}")
 
         thread = threading.Thread(target=_repeat, args=(look, end))
         try:
@@ -52,4 +52,4 @@ def _repeat(look: Callable[[], None], end: threading.Event) -> None:
             look()
         look()
     except HeapfitError as error:
-        console.note(f"--watch: {error}; the recording goes on")
+        note(f"--watch: {error}; the recording goes on")

@@ -55,13 +55,16 @@ class LongerRuns:
             return self.refusal.sentence()
         return f"Bytes that a run needs{', if it grows on as it did' if self.is_growing else ''}:"
 
-    def sentence(self) -> str:
-        """What longer runs need, or why no one can say."""
+    def sentence(self, setting: int) -> str:
+        """What runs need that are too long for a setting, or why no one can say."""
         if self.refusal is not None:
             return self.refusal.sentence()
-        texts = [f"{row.name} up to {row.needed:,} B" for row in self.rows if row.times > 1]
+        known = [(row.name, row.needed) for row in self.rows if row.times > 1 and row.needed]
+        texts = [f"{name} up to {needed:,} B" for name, needed in known if needed > setting]
         grows = ", at most, if it grows on as it did" if self.is_growing else ""
         untold = "".join(f" {row.name}: {row.reason}." for row in self.rows if row.reason)
+        if not texts:
+            return f"It is enough for {known[-1][0]}, too{grows}.{untold}"
         return f"Longer runs need more: {', '.join(texts)}{grows}.{untold}"
 
 

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
+from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile
@@ -88,7 +89,9 @@ class Matrix:
             for mean, other in known[1:]
         ]
         what = f"needs the least{where}," if more else "needs"
-        return f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
+        text = f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
+        named = (describe_namesakes(one, self.names) for _, one in known[:2])
+        return " ".join([text, *(told for notes in named for told in notes)])
 
 
 def compare_traces(

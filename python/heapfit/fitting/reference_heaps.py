@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.incumbents.heaps import RUNGS, TLSF
+from heapfit.comparison.incumbents.heaps import OWN_TLSF, RUNGS, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row
@@ -96,7 +96,7 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[Refe
     titled = {name: (f"heapfit {name}", ReferenceKind.RUNG) for name in reversed(RUNGS)}
     left_out = {choice.winner.name, today if today == TLSF else ""}
     found, events = list[ReferenceRow](), 0
-    for name, told in (titled | {TLSF: ("TLSF", ReferenceKind.OTHER)}).items():
+    for name, told in (titled | {TLSF: (OWN_TLSF, ReferenceKind.OTHER)}).items():
         if name == TLSF:
             found += [
                 _refer_to_needs(selection, one, one.heap.title, ReferenceKind.RULE)

@@ -104,6 +104,13 @@ class Workload:
         """What limits the recordings, each one sentence."""
         yield from self.repeats
         infos = [one.trace.info for one in self.recordings]
+        programs = (one.program if one.kind == "heap" else "packets" for one in infos)
+        named = [*dict.fromkeys(filter(None, programs))]
+        if len(named) > 1:
+            yield (
+                f"these are recordings of {' and '.join(named[:2])}: one heap serves all "
+                "(`heapfit place` says whether two need less)"
+            )
         for info in infos:
             yield from info.notes
         pointers = (pointer_size_warning(info.kind, info.pointer_bits) for info in infos)

@@ -253,7 +253,7 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     Long text may be a log whose first event lies beyond what is looked at here.
     """
     if not stream.head:
-        raise HeapfitError(f"{stream.path}: is empty")
+        raise HeapfitError(f"{stream.path}: is empty (record again, or check the path)")
     if own_lines is not None:
         return LOG
     for known in FORMATS:

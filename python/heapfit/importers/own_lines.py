@@ -24,9 +24,9 @@ _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
     r"|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
 )
-_SOURCE = re.compile(r"[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # whose numbers are no sizes
+_SOURCE = re.compile(r"(?<![\w./\\-])[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # no sizes
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
-_STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
+_STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(

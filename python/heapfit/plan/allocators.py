@@ -35,9 +35,9 @@ def find_allocators(names: Sequence[str] = ()) -> list[_engine.AllocatorInfo]:
     known = {info.name: info for info in _engine.allocators()}
     aliases = list_aliases()
     unknown = [name for name in names if aliases.get(name, name) not in known]
-    if unknown:
-        raise HeapfitError(f"{unknown[0]}: no such allocator ({did_you_mean(unknown[0], known)})")
     offered = [name for name, info in known.items() if not info.is_of_papers]
+    if unknown:
+        raise HeapfitError(f"{unknown[0]}: no such allocator ({did_you_mean(unknown[0], offered)})")
     return [known[aliases.get(name, name)] for name in names or offered]
 
 

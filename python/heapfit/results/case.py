@@ -14,9 +14,9 @@ from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning, verdict
 from heapfit.results.document import Document
-from heapfit.results.number_text import percent, ratio, size
+from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMap, NamedFigure, Section, which_hold
+from heapfit.results.parts import HeapMap, Section, which_hold
 from heapfit.results.sections.candidates import candidates_section, heap_figures, heap_parts
 from heapfit.results.sections.page import (
     in_order,
@@ -64,7 +64,6 @@ def opening_of(case: ReportCase, command: str) -> Document:
     """The page of one recording, without its sections: the plan to take and what it needs."""
     comparison, winner, info = case.comparison, case.winner, case.shown.trace.info
     warning = pools_warning(winner, comparison)
-    lead = lead_figures(winner)
     return Document(
         command=command,
         title=info.program or case.shown.trace.path.stem,
@@ -72,7 +71,6 @@ def opening_of(case: ReportCase, command: str) -> Document:
         sections=(),
         kind=recording_kind(info),
         sentences=(describe_need(winner),),
-        lead=[*lead, NamedFigure("needed over the peak", ratio(winner.over_u_max))] if lead else (),
         remarks=(verdict(comparison),),
         warnings=which_hold(
             (
@@ -93,13 +91,3 @@ def describe_need(winner: Row) -> str:
         f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
         f"of {size(winner.u_max)}."
     )
-
-
-def lead_figures(winner: Row) -> list[NamedFigure]:
-    """The size to set a heap to, and the margin in it; nothing where no region is safe."""
-    if winner.heap_size is None:
-        return []
-    return [
-        NamedFigure("set the heap to", size(winner.heap_size.region)),
-        NamedFigure("margin in it", f"{winner.heap_size.margin:g} %"),
-    ]

@@ -78,18 +78,24 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
 def headline_of(check: Check) -> str:
     """The answer as a sentence."""
     base, rows, plan = check.base, check.recordings, check.plan
-    failed = [one for one in rows if not check.allows(one)]
+    failed = sorted((one for one in rows if not check.allows(one)), key=_find_need, reverse=True)
     verdict, first = "FAIL: " if failed else "PASS: ", (failed or rows)[0]
     if check.is_comparison and base is not None:
         verdict = verdict if check.options.growth is not None else ""
         return f"{verdict}{compare_with_base(first, base, plan)}"
     if len(rows) == 1 or failed:
         many = f"{len(failed)} of {len(rows)} recordings fail; " if len(rows) > 1 else ""
-        return f"{verdict}{many}{_describe_finding(first, check)}."
+        most = ", the most of them" if first.run.refusal and len(failed) > 1 else ""
+        return f"{verdict}{many}{_describe_finding(first, check)}{most}."
     least = min(rows, key=lambda one: _find_left(one.run, plan, one.needed) or 0)
     left = _describe_left(least.run, plan, least.needed)
     fewest = f", {least.run.name}{left}" if left else ""
     return f"{verdict}all {len(rows)} recordings fit in {_name_region(plan)}{fewest}."
+
+
+def _find_need(one: CheckedRecording) -> int:
+    """The bytes that a recording needs; where they were not searched its peak."""
+    return (one.needed and one.needed.r_safe) or one.run.peak
 
 
 def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
@@ -183,7 +189,7 @@ def _compare_peaks(one: CheckedRecording, check: Check) -> str:
     """A recording's peak beside the one that it is compared with."""
     base, planned = check.base, peak_of_plan(check.plan)
     if base is None or not base.peak:
-        return f"Its peak is {one.run.peak:,} B; the plan states none."
+        return f"Its peak is {one.run.peak:,} B."
     whose = base.name or "the plan's recordings"
     other = f"; the plan is for {planned:,} B" if planned not in (0, base.peak) else ""
     return f"Its peak is {one.run.peak:,} B; {whose} had {base.peak:,} B ({_growth(one)}){other}."

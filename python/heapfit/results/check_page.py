@@ -34,7 +34,6 @@ from heapfit.results.parts import (
     Heading,
     HeapMap,
     Line,
-    NamedFigure,
     Part,
     Section,
     Table,
@@ -143,18 +142,12 @@ def _grown_section(found: ShownCheck) -> Section | None:
 
 def _open_comparison(found: ShownCheck) -> Document:
     check, recording, base = found.check, found.recording, found.check.base
-    assert base is not None and base.needed is not None, "it is compared with that"
-    assert recording.needed is not None and recording.needed.r_safe is not None
-    need, run, plan = recording.needed.r_safe, recording.run, check.plan
+    assert base is not None, "it is compared with that"
     return Document(
         command="check",
-        title=f"{run.name} beside {base.name}",
+        title=f"{recording.run.name} beside {base.name}",
         sections=(),
         sentences=(headline_of(check), *filter(None, [recording.grows])),
-        lead=(
-            NamedFigure("peak", f"{recording.growth or 0:+.1f} %"),
-            NamedFigure(plan.heap, f"{need - base.needed:+,} B"),
-        ),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
         tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
     )
@@ -173,11 +166,6 @@ def _open(found: ShownCheck) -> Document:
         sections=(),
         sentences=(headline_of(check), *describe_other_programs(check)),
         remarks=describe_cause(found.recording, check),
-        lead=(
-            NamedFigure("region", size(plan.region)),
-            NamedFigure("out of memory", f"{refused} of {len(recordings)}"),
-            NamedFigure("highest peak", size(max(one.run.peak for one in recordings))),
-        ),
         badge=badge if check.holds else "Ran out" if refused else "Does not fit",
         tone=FAILED if not check.holds else UNSURE if grows or spent else HOLDS,
     )

@@ -21,7 +21,6 @@ class Document:
     sections: Sequence[Section | HeapMap]
     kind: str = ""  # of its subject
     source: str = ""  # where the requests come from
-    lead: Sequence[NamedFigure] = ()
     remarks: Sequence[str] = ()
     define: str = ""  # a line to copy into the program
     badge: str = ""  # the answer in a few words, in its colour

@@ -26,7 +26,6 @@ from heapfit.results.parts import (
     Column,
     Fields,
     Line,
-    NamedFigure,
     Part,
     Section,
     Table,
@@ -162,19 +161,13 @@ def comparison_page(
 
 
 def _opening(case: ReportCase, matrix: Matrix) -> Document:
-    opening, columns, first = opening_of(case, "compare"), matrix.columns, matrix.names[0]
-    mean = matrix.mean_over_u_max(first)
+    opening, columns = opening_of(case, "compare"), matrix.columns
     shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
     return replace(
         opening,
         title=f"{len(columns)} traces",
         source=name_source(", ".join(one.label for one in columns)),
         sentences=(matrix.sentence(),),
-        lead=(
-            NamedFigure("least on average", first),
-            NamedFigure("over the peak, mean", ratio(mean)),
-            NamedFigure("largest peak", size(case.comparison.u_max)),
-        ),
         remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
     )
 

@@ -91,7 +91,8 @@ def memories_page(
         title=f"{first.name} in {size(placing.size.region)}",
         sentences=(
             f"In {size(chosen.size)} all that needs it is served, and {_percent(chosen.share)} of "
-            f"what may be there; {placing.size.margin} % is the margin of another run.",
+            f"what may be there; {placing.size.margin:g} % is the reserve for other runs and "
+            "changes.",
         ),
         remarks=[" ".join(outlook)],
         sections=[one for one in sections if one.place != "settings" or settings],

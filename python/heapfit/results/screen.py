@@ -75,7 +75,8 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
         *_queue_fields(fit),
         Fields({"held": fit.holdout}),
         *changes,
-        Fields({"this_build": told, "looked_at": fit.excerpt, "effort": effort}),
+        Fields({"this_build": told, "by_site": fit.by_site}),
+        Fields({"looked_at": fit.excerpt, "effort": effort}),
         *paths,
     ]
 
@@ -86,7 +87,7 @@ def _indent(text: str) -> Line:
 
 def _count_lines(part: Part) -> int:
     if isinstance(part, Line):
-        return len(lines_of(part))
+        return len(lines_of(part.text, is_copied=part.is_copied))
     return len(part.cells) + 1 if isinstance(part, Table) and part.visible else 0
 
 

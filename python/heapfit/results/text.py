@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 
 from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import NO_BREAK, keep_units
-from heapfit.results.parts import Line
 from heapfit.results.table import TableColumn, table_lines
 
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
@@ -55,12 +54,12 @@ def cell(value: object) -> str:
     return printable(str(value))
 
 
-def lines_of(part: Line) -> list[str]:
-    """A line in as many as it takes, indented as it is."""
-    if part.is_copied or len(part.text) <= WIDTH:
-        return [part.text]
-    indent = part.text[: len(part.text) - len(part.text.lstrip())]
-    return wrap_text(part.text.strip(), indent)
+def lines_of(text: str, *, is_copied: bool) -> list[str]:
+    """A line in as many as it takes, indented as it is; in one if it `is_copied` by its reader."""
+    if is_copied or len(text) <= WIDTH:
+        return [text]
+    indent = text[: len(text) - len(text.lstrip())]
+    return wrap_text(text.strip(), indent)
 
 
 def lay_table(

@@ -18,12 +18,14 @@ from numpy.typing import NDArray
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.blocks import find_blocks
+from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import Trace
 
 Integers: TypeAlias = NDArray[np.int64]
 Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
 
 _US_A_DAY = 86_400_000_000
+_MOST_BEHIND = 0.1  # of a capture's time, which a queue that keeps up takes after it
 BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compared
 
 
@@ -104,6 +106,17 @@ def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
         raise HeapfitError(
             f"{source}: a capture tells when packets come, not how long they stay (add --queue "
             "fifo:N with your CPU's packets a second, or --queue link:BITS_PER_S)"
+        )
+    if not str(trace.info.queue).startswith(("fifo", "link")):
+        return
+    op, time = trace.whole("op", "time")
+    arrived = time[is_allocation(op)]
+    span, behind = (int(one) / 1e6 for one in (arrived[-1] - arrived[0], time[-1] - arrived[-1]))
+    if span >= 1 and behind > _MOST_BEHIND * span:
+        raise HeapfitError(
+            f"{source}: {len(arrived) / span:,.1f} packets a second come, and {trace.info.queue} "
+            f"ends {behind:,.0f} s after the last of them: they pile up, and no number of buffers "
+            "lasts (give a faster queue: docs/guides/lwip-pools.md)"
         )
 
 

@@ -10,7 +10,6 @@ from enum import IntEnum
 from typing import Any, TypeAlias
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -48,16 +47,10 @@ def is_end(ops: NDArray[Any], sizes: NDArray[Any]) -> Mask:
     return np.asarray((ops == FREE) | ((ops == RESIZE) & (sizes == 0)))
 
 
-def name_values(table: pa.Table, op: NDArray[Any], site: NDArray[Any]) -> pa.Table:
-    """A table of events whose operations and call sites are texts; null: no site is known."""
-    names = pa.array([one.name.lower() for one in Op], pa.string())
-    distinct, which = np.unique(site, return_inverse=True)
-    hashes = [f"{one:08x}" for one in distinct.tolist()]
-    texts = {
-        "op": (pa.array(op.astype(np.int8)), names),
-        "site": (pa.array(which.astype(np.int32), mask=site == 0), pa.array(hashes, pa.string())),
-    }
-    for name, (indices, values) in texts.items():
-        column = pa.DictionaryArray.from_arrays(indices, values)
-        table = table.set_column(table.column_names.index(name), name, column)
-    return table
+def find_next_events(keys: NDArray[Any]) -> NDArray[np.int64]:
+    """For each event, the next of the same key (block, thread); the number of events if none."""
+    order = np.argsort(keys, kind="stable")  # each key's events side by side
+    following = np.full(len(order), len(order), np.int64)
+    is_same = keys[order[1:]] == keys[order[:-1]]
+    following[order[:-1][is_same]] = order[1:][is_same]
+    return following

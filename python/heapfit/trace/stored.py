@@ -29,13 +29,13 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Chains, Sites, caller_metadata, parse_chains, parse_names, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
-from heapfit.trace.operations import name_values
 from heapfit.trace.origin import Origin, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.table_file import (
     ROW_GROUP,
     Columns,
     arrow_array,
+    name_values,
     open_table,
     require_bounded,
     row_groups,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError, first_line
 from heapfit.store_file import StoreFile
+from heapfit.trace.operations import Op
 
 Columns: TypeAlias = Mapping[str, NDArray[np.generic]]
 
@@ -121,3 +122,18 @@ def row_groups(batches: Iterable[Columns], kinds: Mapping[str, str]) -> Iterator
             waiting, events = [], 0
     if events:
         yield join_waiting()
+
+
+def name_values(table: pa.Table, op: NDArray[Any], site: NDArray[Any]) -> pa.Table:
+    """A table of events whose operations and call sites are texts; null: no site is known."""
+    names = pa.array([one.name.lower() for one in Op], pa.string())
+    distinct, which = np.unique(site, return_inverse=True)
+    hashes = [f"{one:08x}" for one in distinct.tolist()]
+    texts = {
+        "op": (pa.array(op.astype(np.int8)), names),
+        "site": (pa.array(which.astype(np.int32), mask=site == 0), pa.array(hashes, pa.string())),
+    }
+    for name, (indices, values) in texts.items():
+        column = pa.DictionaryArray.from_arrays(indices, values)
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table

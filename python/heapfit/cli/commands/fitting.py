@@ -33,7 +33,7 @@ _Platforms: TypeAlias = Annotated[
         "--for",
         f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
         metavar="PLATFORM",
-        hint=" (a chip has freertos or malloc: docs/chips.md)",
+        hint=" (of a chip its system: an ESP32 esp-idf, others freertos or malloc; docs/chips.md)",
     ),
 ]
 

@@ -6,36 +6,17 @@ Names come from files and may be hostile, so all text passes `printable`. NO_COL
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 
-from heapfit.outputs.printable import printable
+from heapfit.cli.printing.lines import note, print_line
 from heapfit.results.parts import Group, Line, Note, Part, Table, content_of
 from heapfit.results.text import WIDTH, lay_table, lines_of, wrap_text
 
 JSON_SCHEMA = 1
 WIDE = 200  # columns of what bench/ prints, for people and for programs
-
-
-def print_line(text: str) -> None:
-    """Prints a line of the result."""
-    print(printable(text))
-
-
-def note(text: str) -> None:
-    """Prints a line on stderr, which is lost where that is closed or full."""
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(printable(text), file=sys.stderr, flush=True)
-
-
-def fail(text: str) -> None:
-    """Prints the one line of a failure."""
-    note(f"heapfit: {text}")
 
 
 def print_json(content: Mapping[str, object]) -> None:
@@ -84,7 +65,7 @@ def print_text(parts: Iterable[Part]) -> None:
     for part in parts:
         match part:
             case Line():
-                for line in lines_of(part):
+                for line in lines_of(part.text, is_copied=part.is_copied):
                     print_line(line)
             case Note():
                 for line in wrap_text(part.text):

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import (
+    OWN_TLSF,
     TLSF,
     find_heap_name,
     is_heap,
@@ -246,15 +247,4 @@ def _make_allocator_heap(text: str, alignment: int) -> Heap:
 def find_common_heap(name: str, alignment: int) -> Heap:
     """One of COMMON_HEAPS, under the title that readers know."""
     heap = find_heap(name, alignment)
-    return replace(heap, title="TLSF") if name == TLSF else heap
-
-
-def describe_namesakes(heap: Heap) -> tuple[str, ...]:
-    """A sentence on the heaps of others that an allocator of ours shares its name with.
-
-    >>> describe_namesakes(find_heap("tlsf", 4))
-    ("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",)
-    """
-    others = [name for name in SYSTEM_HEAPS if name.endswith(f"-{heap.name}")]
-    told = f"{heap.name} is heapfit's own: those of others are {' and '.join(others)}."
-    return (told,) if others else ()
+    return replace(heap, title=OWN_TLSF) if name == TLSF else heap

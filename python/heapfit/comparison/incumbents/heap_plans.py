@@ -23,7 +23,7 @@ def parse_heap_size(text: str) -> PlanFile:
     (65536, 'tlsf:probes=0')
     """
     name, _, size = text.rpartition(":")
-    if not name or "=" in size:
+    if not name or "=" in size or (name.isalnum() and name[0].isdecimal()):
         if not text[:1].isdecimal():
             find_heap(text, STANDARD_ALIGNMENT)
         raise HeapfitError(f"{text}: give the heap and its size: HEAP:BYTES (heap_4:64K)")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final
 
 from heapfit import _engine
@@ -17,6 +18,7 @@ from heapfit.plan.allocators import (
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"
+OWN_TLSF: Final = "heapfit's TLSF"  # its title: others' are smaller or larger
 # Our heaps that learn nothing from recordings, the quickest first.
 RUNGS: Final = ("address_first_fit", "good_fit", "tailored")
 
@@ -107,6 +109,19 @@ def is_simulated(word: str) -> bool:
     (True, True, False)
     """
     return word.partition(":")[0] in SYSTEM_HEAPS
+
+
+def describe_namesakes(name: str, known: Collection[str] = ()) -> tuple[str, ...]:
+    """A sentence on the heaps of others that an allocator of ours shares its name with.
+
+    None if one of them is known.
+
+    >>> describe_namesakes("tlsf"), describe_namesakes("tlsf", ["esp-tlsf"])
+    (("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",), ())
+    """
+    others = [one for one in SYSTEM_HEAPS if one.endswith(f"-{name}")]
+    told = f"{name} is heapfit's own: those of others are {' and '.join(others)}."
+    return (told,) if others and not {*others} & {*known} else ()
 
 
 def suggest_heap(name: str) -> str:

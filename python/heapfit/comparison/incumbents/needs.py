@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap import Heap, Recording, describe_namesakes, make_system_heap
+from heapfit.comparison.incumbents.heap import Heap, Recording, make_system_heap
+from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.plan.plan import Plan
@@ -182,7 +183,7 @@ def measure_with_notes(
     needs = measure(heap, recordings, progress=progress, every_size=None if is_own else False)
     requests = [*map(requests_of, recordings)]
     refused = [note for one in requests for note in heap.describe_zero_requests(one)]
-    needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap), *refused])))
+    needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap.name), *refused])))
     objects = _find_permanent(requests) if is_own and needs.most is not None else ()
     if not objects or needs.most is None:
         return needs

@@ -9,12 +9,11 @@ from heapfit.comparison.candidate import Candidate, NotApplicable, skip_duplicat
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.certified import Method, find_budgets
-from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 
 def budget_candidates(
-    loaded: LoadedTrace, methods: Sequence[Method], progress: Progress
+    loaded: LoadedTrace, methods: Sequence[Method]
 ) -> list[Candidate | NotApplicable]:
     """Candidates with budgets, for two selections of sizes; each plan only once."""
     candidates: list[Candidate | NotApplicable] = []
@@ -26,7 +25,6 @@ def budget_candidates(
                 sizes,
                 alignment=loaded.alignment,
                 method=method,
-                progress=progress,
             )
             plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"

@@ -41,6 +41,7 @@ _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|/", re.I
 )
 _LOOKED_AT = 5_000  # lines, by which a stack is known
+_INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)
 _EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
@@ -132,10 +133,11 @@ def _read_lines(
     return replace(first, other_heaps=others, notes=[*first.notes, *notes])
 
 
-def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, int]:
-    """Internal memory first, then what the log says most of."""
+def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, int]:
+    """Internal memory first, external last, then what the log says most of."""
     name, found = heap
-    return bool(_EXTERNAL.search(name)), -sum(len(one.values) for one in found)
+    said = sum(len(one.values) for one in found)
+    return not _INTERNAL.search(name), bool(_EXTERNAL.search(name)), -said
 
 
 def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from math import nan
 from typing import NamedTuple, TypeAlias
 
@@ -34,10 +35,10 @@ _SPELLINGS = tuple(
         # MicroPython's mem_info (py/gc.c), in blocks of 16 B
         (r"max (?:free sz|new split): (\d+)", r"largest free block: \1 paragraphs"),
         # Tasmota's state (support_tasmota.ino), and its status, of whose flash is Free
-        (r'"Heap": ?(\d+)(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
+        (r'"Heap": ?(\d{1,19})(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
         (r'(?<!Flash)"Free":\d+,"Heap":(\d+)', r'"free heap":"\1 KB"'),
         # Moonraker's notify_proc_stat_update
-        (r'"(total|available|used)": ?(\d+)(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
+        (r'"(total|available|used)": ?(\d{1,19})(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
@@ -143,6 +144,7 @@ _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONGEST_NAME = 60  # characters
+_MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
 _UNITS = {"k": 1024, "m": 1024**2, "p": 16}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
@@ -202,7 +204,7 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
 
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
-    numbers = [*_NUMBER.finditer(text)]
+    numbers = [*islice(_NUMBER.finditer(text), _MOST_FIGURES)]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))

@@ -14,10 +14,9 @@ from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.incumbent import measure_incumbent, size_incumbent
+from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Workload
-from heapfit.forecast.filling import describe_growth
-from heapfit.forecast.kind import find_kind
 from heapfit.forecast.load import Load
 from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, Integers, measure_demands
@@ -34,8 +33,6 @@ from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.profile import profile_events
 from heapfit.trace.stored import Trace
-
-_LEAKS = "It fills any heap: fix it and record again. Until then, for a run as long:"
 
 
 def size_from_heap(
@@ -59,9 +56,11 @@ def size_from_heap(
             0, Setting(beside["name"], beside["value"], beside["default"], None, beside["why"])
         )
     size, unit = answer.size, heap.plan.alignment
-    kinds = (find_kind(one.trace, one.profile) for one in workload.loaded)
-    leaks = [f"{describe_growth(kind, {})} {_LEAKS}" for kind in kinds if kind.is_leak]
-    why = " ".join([*leaks[:1], *answer.sentences(), facts["why"]])
+    read = [(one.trace, one.profile) for one in workload.loaded]
+    kinds = find_kinds(read, traces[0], size, ())
+    if kinds.shown.is_leak:
+        raise HeapfitError(f"{facts['name']}: no size lasts. {' '.join(kinds.growth)}")
+    why = " ".join([*answer.sentences(), facts["why"]])
     settings.append(Setting(facts["name"], heap.set_to(size.region), facts["default"], None, why))
     return SizedSettings(
         tuple(settings),
