@@ -15,9 +15,8 @@ from page_reader import Page
 from test_record import heapfit
 
 from heapfit.checks.growth import name_sites
-from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.learned import learn_placement
-from heapfit.design.placement.sites import learn_sites
+from heapfit.design.placement.sites import busiest_sites, learn_sites
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
@@ -29,8 +28,10 @@ from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.trace.chains import caller_metadata, callers_of, parse_chains, tags_of
+from heapfit.trace.kinds import View
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.trace.views import find_holders, view_blocks
 
 PT_LOAD, PF_X = 1, 1
 
@@ -88,47 +89,49 @@ def recording(program):
 
 @pytest.fixture(scope="module")
 def sites(recording):
-    return call_sites(load_trace(recording))
+    return [*busiest_sites(load_trace(recording))]
 
 
-def test_a_site_tells_its_requests_and_how_long_they_live(sites):
-    text, note = sites[:2]
-    assert (text.requests, text.least, text.most, text.mean_life) == (200, 1000, 2000, 1)
-    assert (note.requests, note.least, note.most) == (100, 48, 48)
-    assert note.live_at_peak == 4800
+def test_a_site_tells_its_requests_and_how_long_they_live(recording, sites):
+    viewed = view_blocks(load_trace(recording), View.PEAK)
+    holders = {one.key: one for one in find_holders(viewed, viewed.sites)}
+    text, note = (holders[site] for site in sites[:2])
+    assert (text.requests, text.mean_life) == (200, 1)
+    assert (note.requests, note.least, note.most, note.size) == (100, 48, 48, 4800)
     assert note.mean_life > 200
 
 
 def test_a_trace_that_tells_no_sites_has_none(tmp_path):
     columns = {"op": np.array([0, 4]), "object": np.array([0, 0]), "size": np.array([24, 0])}
     loaded = load_trace(write_trace(tmp_path / "t.parquet", [columns], TraceInfo()), 8)
-    assert call_sites(loaded) == ()
+    assert busiest_sites(loaded) == {}
 
 
 def test_a_site_is_found_in_the_file_that_has_it(program, sites):
-    known = {one.site for one in sites}
-    own, library = (places_in([program.parent / name], known) for name in ("program", "libtext.so"))
+    own, library = (
+        places_in([program.parent / name], {*sites}) for name in ("program", "libtext.so")
+    )
     text, note = sites[:2]
-    assert (own[note.site].function, own[note.site].line) == ("note", "program.c:6")
-    assert (library[text.site].function, library[text.site].line) == ("text", "library.c:4")
-    assert text.site not in own
-    assert note.site not in library
+    assert (own[note].function, own[note].line) == ("note", "program.c:6")
+    assert (library[text].function, library[text].line) == ("text", "library.c:4")
+    assert text not in own
+    assert note not in library
 
 
 def test_a_program_at_a_fixed_address_is_told_too(program, monkeypatch):
     monkeypatch.chdir(program.parent)
     trace = record(["./fixed"], program.parent / "fixed.parquet").trace
-    note = call_sites(load_trace(trace))[1]
-    assert places_in([program.parent / "fixed"], {note.site})[note.site].line == "program.c:6"
+    _, note, *_ = busiest_sites(load_trace(trace))
+    assert places_in([program.parent / "fixed"], {note})[note].line == "program.c:6"
 
 
 def test_a_stripped_program_tells_addresses(program, sites, tmp_path):
     stripped = tmp_path / "stripped"
     shutil.copy(program, stripped)
     subprocess.run(["strip", "--strip-all", stripped], check=True)
-    place = places_in([stripped], {sites[1].site})[sites[1].site]
+    place = places_in([stripped], {sites[1]})[sites[1]]
     assert (place.function, place.line) == (None, None)
-    assert place.address == places_in([program], {sites[1].site})[sites[1].site].address
+    assert place.address == places_in([program], {sites[1]})[sites[1]].address
 
 
 def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
@@ -217,7 +220,7 @@ def test_names_of_several_lines_are_read(tmp_path):
 def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path, monkeypatch):
     tool = tmp_path / "addr2line"
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    known = {one.site for one in sites}
+    known = {*sites}
     tool.write_text("#!/bin/sh\necho 'a line'\necho another >&2\nexit 1\n")
     tool.chmod(0o755)
     with pytest.raises(
@@ -225,13 +228,13 @@ def test_a_tool_that_fails_or_tells_no_text_is_one_line(program, sites, tmp_path
     ):
         places_in([program], known)
     tool.write_text('#!/bin/sh\nfor call; do :; done\nprintf "$call\\nf\\377\\n??:0\\n"\n')
-    (place,) = places_in([program], {sites[1].site}).values()
+    (place,) = places_in([program], {sites[1]}).values()
     assert place.function == "f\ufffd"
 
 
 def test_the_command_tells_tag_end_and_line(program, recording, sites):
     plan = Plan("tailored", {"alignment": 8, "ends": 2, "tags": 2, "tag_high": 1 << 2},
-                sites={sites[1].site: 2, sites[0].site: 1})  # fmt: skip
+                sites={sites[1]: 2, sites[0]: 1})  # fmt: skip
     about = TrainingRecord("sites", "sha256:" + 64 * "0", 5)
     path = program.parent / "plan.toml"
     save_plan(path, PlanFile("by_site", plan, 8192, None, 16, 1, 64, about, "0.1.0"))
@@ -245,7 +248,7 @@ def test_the_command_tells_tag_end_and_line(program, recording, sites):
     assert "in other files" in " ".join(lines[-2:])
     told = heapfit("sites", recording.path, *options, "--json")
     by_site = {one["site"]: one for one in json.loads(told.stdout)["sites"]}
-    first, second = (by_site[f"{one.site:08x}"] for one in sites[:2])
+    first, second = (by_site[f"{one:08x}"] for one in sites[:2])
     assert (first["tag"], first["end"], first["place"]) == (1, "low", None)
     assert (second["tag"], second["end"], second["place"]["function"]) == (2, "high", "note")
 
@@ -377,19 +380,19 @@ def test_a_chain_tells_apart_what_asks_through_one_function(chained, recorded):
 
 def test_a_site_is_named_by_the_caller_that_no_other_has(chained, recorded):
     loaded = load_trace(recorded[4])
-    names = {name_sites(loaded, [chained])[one.site] for one in call_sites(loaded)}
+    names = {name_sites(loaded, [chained])[one] for one in busiest_sites(loaded)}
     assert names == {"keep, program.c:7", "use, program.c:8", "main, program.c:16"}
     functions = name_sites(loaded, [chained], by_function=True)
-    assert {functions[one.site] for one in call_sites(loaded)} == {"keep", "use", "main"}
+    assert {functions[one] for one in busiest_sites(loaded)} == {"keep", "use", "main"}
 
 
 def test_direct_callers_are_the_same_at_either_depth(recorded):
     """The recorder names a chain's first caller as it does where that is the site."""
-    (direct,) = [one.site for one in call_sites(load_trace(recorded[1]))]
+    (direct,) = busiest_sites(load_trace(recorded[1]))
     assert recorded[1].chains == {}
     assert {chain[0] for chain in recorded[4].chains.values()} == {direct}
     by_caller = load_trace(recorded[4]).reduce_to_callers()
-    assert [one.site for one in call_sites(by_caller)] == [direct]
+    assert [*busiest_sites(by_caller)] == [direct]
 
 
 def test_chains_are_the_same_in_every_run(chained, recorded, tmp_path):
@@ -412,7 +415,8 @@ def test_a_forked_child_tells_its_chains_itself(tmp_path):
     words = [str(tmp_path / "fork")]
     found = record(words, tmp_path / "t.parquet", keep_children=True, depth=4)
     (child,) = found.children
-    (site,) = [one.site for one in call_sites(load_trace(child)) if one.most == 24]
+    loaded = load_trace(child)
+    (site,) = set(loaded.sites[loaded.events.sizes() == 24].tolist())
     assert len(child.chains[site]) > 1
 
 

@@ -20,11 +20,11 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedRuns, confirm_changes, try_changes
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import HeapSize
-from heapfit.memories.demand import Demand, ends_of, live_after
+from heapfit.memories.demand import Demand, live_after
 from heapfit.memories.search import Ground, InsideRule, Point, plan_for
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.trace.operations import is_end
+from heapfit.trace.operations import find_next_events, is_end
 from heapfit.trace.stored import REPLAYED
 from heapfit.workloads.changes import Change, Columns, change_sizes, rank_sizes
 
@@ -154,7 +154,7 @@ def _heaviest_inside(
         found.append((one, columns["object"], sent, _live(one, columns, sent)))
     one, objects, sent, live = max(found, key=lambda each: int(each[-1].max(initial=0)))
     peak = int(np.argmax(live))
-    is_live = sent & (np.arange(len(sent)) <= peak) & (ends_of(objects) > peak)
+    is_live = sent & (np.arange(len(sent)) <= peak) & (find_next_events(objects) > peak)
     return rank_sizes(*np.unique(one.sizes[is_live], return_counts=True))
 
 

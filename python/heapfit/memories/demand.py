@@ -16,7 +16,7 @@ from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import RESIZE, is_allocation, is_end
+from heapfit.trace.operations import RESIZE, find_next_events, is_allocation, is_end
 
 Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 
@@ -105,7 +105,7 @@ def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Dema
         sites,
         needs,
         loaded.trace.bits("served"),
-        np.where(asks, sizes * (ends_of(objects) - np.arange(len(objects))), 0.0),
+        np.where(asks, sizes * (find_next_events(objects) - np.arange(len(objects))), 0.0),
         asks.astype(np.float64),
     )
 
@@ -157,18 +157,9 @@ def _hand_down(
     return needs
 
 
-def ends_of(objects: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """The next event of the same block, for each event; the number of events if there is none."""
-    order = np.argsort(objects, kind="stable")
-    ends = np.full(len(order), len(order))
-    same = objects[order[1:]] == objects[order[:-1]]
-    ends[order[:-1][same]] = order[1:][same]
-    return ends
-
-
 def live_after(sizes: NDArray[Any], objects: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Live bytes after each event; `sizes`: 0 of what frees, or does not count."""
-    ends = ends_of(objects)
+    ends = find_next_events(objects)
     freed = np.bincount(ends, sizes, len(sizes) + 1)[:-1].astype(np.int64)
     return np.cumsum(sizes.astype(np.int64) - freed)
 

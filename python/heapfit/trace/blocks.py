@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_end
+from heapfit.trace.operations import find_next_events, is_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +41,8 @@ def find_blocks(
 
     A block that is never freed ends behind the last event.
     """
-    order = np.argsort(objects, kind="stable")  # each object's events side by side
-    is_last = np.append(objects[order[1:]] != objects[order[:-1]], True)
-    ends = np.empty(len(ops), np.int64)
-    ends[order] = np.where(is_last, len(ops), np.append(order[1:], 0))
     starts = np.flatnonzero(~is_end(ops, sizes))
-    return sizes[starts], starts, ends[starts]
+    return sizes[starts], starts, find_next_events(objects)[starts]
 
 
 def blocks_of(loaded: LoadedTrace) -> Blocks:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heapfit.trace.blocks import Blocks, blocks_of
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import find_next_events
 
 STARTUP = 10  # the first tenth of a recording is its start-up
 
@@ -56,20 +57,13 @@ def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
     shown: Mapping[View, Callable[[], Mask]] = {
         View.HELD: lambda: blocks.ends == events,
         View.LATER: lambda: (blocks.ends == events) & (blocks.starts >= events // STARTUP),
-        View.TEMPORARY: lambda: blocks.ends == _find_next_events(threads)[blocks.starts],
+        View.TEMPORARY: lambda: (
+            (blocks.ends < events) & (blocks.ends == find_next_events(threads)[blocks.starts])
+        ),
     }
     is_shown = shown.get(view, lambda: blocks.are_live_at(blocks.peak))()
     sites = loaded.sites[blocks.starts] if len(loaded.sites) else np.zeros(len(blocks.starts), "u4")
     return ViewedBlocks(view, blocks, is_shown, sites, threads[blocks.starts], events, times)
-
-
-def _find_next_events(threads: Numbers) -> NDArray[np.int64]:
-    """The next event of each event's thread; -1 behind the last."""
-    order = np.argsort(threads, kind="stable")
-    following = np.full(len(threads), -1, np.int64)
-    is_same = threads[order[1:]] == threads[order[:-1]]
-    following[order[:-1][is_same]] = order[1:][is_same]
-    return following
 
 
 def find_holders(viewed: ViewedBlocks, keys: Numbers | NDArray[np.uint64]) -> tuple[Holder, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.trace.operations import is_end
+from heapfit.trace.operations import find_next_events, is_end
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -48,10 +48,9 @@ def _find_changes(events: _engine.EventArray, alignment: int) -> tuple[Ints, Int
     ops, objects, asked = events.ops(), events.objects(), events.sizes().astype(np.int64)
     rounded = -(-np.maximum(asked, 1) // alignment) * alignment
     born = np.where(is_end(ops, asked), 0, rounded)
-    order = np.argsort(objects, kind="stable")
-    dead = np.zeros(len(order), np.int64)
-    dead[order[1:]] = np.where(objects[order[1:]] == objects[order[:-1]], born[order[:-1]], 0)
-    return born, dead
+    dead = np.zeros(len(born) + 1, np.int64)
+    dead[find_next_events(objects)] = born  # behind the last: never
+    return born, dead[:-1]
 
 
 def _find_peaks(live: Ints, most: int) -> Ints:

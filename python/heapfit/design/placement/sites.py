@@ -24,7 +24,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.design.placement.call_sites import call_sites
 from heapfit.design.placement.class_lifetimes import (
     CLASSES,
     class_lifetimes,
@@ -42,8 +41,17 @@ _LEAST = 200  # a climb has to save U_max over this: decision 14
 
 
 def busiest_sites(loaded: LoadedTrace) -> dict[int, int]:
-    """A tag for each of the busiest call sites, in that order; empty if none is known."""
-    return {one.site: tag for tag, one in enumerate(call_sites(loaded)[:MOST_TAGS], 1)}
+    """A tag for each of the busiest call sites, in that order; empty if none is known.
+
+    Of requests that can carry a tag: of blocks that are not aligned, up to the first resize.
+    """
+    if len(loaded.sites) == 0:
+        return {}
+    is_tagged = may_be_tagged(loaded.events.ops())[blocks_of(loaded).starts]
+    asked_at = loaded.sites[blocks_of(loaded).starts][is_tagged]
+    sites, counts = np.unique(asked_at[asked_at > 0], return_counts=True)
+    busiest = sites[np.argsort(-counts, kind="stable")][:MOST_TAGS].tolist()
+    return {site: tag for tag, site in enumerate(busiest, 1)}
 
 
 def learn_sites(
