@@ -32,6 +32,7 @@ from mutants.verdict import INVALID, LEFT, SAME, SURVIVED, Judge, Kept, UnsoundT
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "scripts/mutants/kept"
+AT_ONCE = 1_500  # mutants that core's judge builds together: what is judged is kept in between
 JUDGES = {"core": CoreJudge, "engine": EngineJudge, "package": PackageJudge}
 
 
@@ -82,11 +83,12 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
     """Judges mutants in their order until there are enough; returns the keys of those met."""
     met: list[str] = []
     judged = 0
-    each = count * 4 // 3  # a fourth does not compile, or to the same
+    each = min(count * 4 // 3, AT_ONCE)  # a fourth does not compile, or to the same
     for first in range(0, len(mutants), each):
         turn = mutants[first : first + each]
         left = [one for one in turn if judged < count and not find_kept(judge, one, kept)]
-        judge.prepare(left)
+        if left:
+            judge.prepare(left)
         for mutant in turn:
             if judged == count:
                 return met

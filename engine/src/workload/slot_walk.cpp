@@ -5,13 +5,12 @@
 #include <array>
 #include <string>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
 
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;
 
 constexpr int fraction_bits = 48;
 constexpr Bytes largest_size = Bytes{1} << 31;
