@@ -53,17 +53,17 @@ def main() -> None:
         judge_changed(population, drawn, given.since, given.count or 20)
     else:
         ages = ages_of_lines(ROOT, population.files(ROOT))
-        drawn = line_by_line(in_drawn_order(mutants, given.seed, ages))
-        judge_drawn(population, drawn, given.count or 200)
+        judge_drawn(population, in_drawn_order(mutants, given.seed, ages), given.count or 200)
 
 
 def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:
-    """The first of all, which are kept beside what was judged before and is there still."""
+    """The first of each line, which are kept beside what was judged before and is there still."""
     judge = JUDGES[population.name](ROOT)
     kept = Kept(judge.tree.top, KEPT / f"{population.name}.csv")
     keys = [one.key for one in mutants]
     kept.keep_only(keys)
-    judged = judge_first(judge, mutants, count, kept)
+    void = {key for key, row in kept.rows.items() if row["verdict"] == INVALID}
+    judged = judge_first(judge, line_by_line(mutants, void), count, kept)
     kept.keep_only(keys)
     print_score(population, kept, judged)
 

@@ -90,7 +90,7 @@ SlotWalk::SlotWalk(std::uint64_t slots) {
 }
 
 SlotStep SlotWalk::next(Philox &random) {
-    const auto slot = static_cast<std::uint32_t>((Wide{random.next()} * is_occupied_.size()) >> 64);
+    const auto slot = static_cast<std::uint32_t>(high_product(random.next(), is_occupied_.size()));
     is_occupied_[slot].flip();
     return {slot, !is_occupied_[slot]};
 }
