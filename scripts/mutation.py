@@ -3,9 +3,11 @@
 
     mutation.py core|engine|package [--count 200] [--seed 1]    drawn, new lines more often
     mutation.py core|engine|package --since COMMIT [--count 20]   of lines changed since then
+    mutation.py core --quick ...     the quick tests alone: what they leave is for another run
 
-Prints each mutant that survives. What is drawn is kept in scripts/mutants/kept, and only
-what has changed is judged again. Exit code 1 if fewer are killed than the population's aim.
+Prints each mutant that survives. What was judged is kept in scripts/mutants/kept for as long as
+its function stays, and only what has changed is judged again. Exit code 1 if fewer are killed than
+the population's aim.
 """
 
 import argparse
@@ -26,7 +28,7 @@ from mutants.equivalents import is_named, named_equivalents
 from mutants.mutant import Mutant
 from mutants.package_judge import PackageJudge
 from mutants.score import Score
-from mutants.verdict import INVALID, SAME, SURVIVED, Judge, Kept, UnsoundTestError, Verdict
+from mutants.verdict import INVALID, LEFT, SAME, SURVIVED, Judge, Kept, UnsoundTestError, Verdict
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "scripts/mutants/kept"
@@ -40,8 +42,10 @@ def main() -> None:
     options.add_argument("--count", type=int, help="mutants that compile to something else")
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--since", metavar="COMMIT", help="only on lines changed since")
+    options.add_argument("--quick", action="store_true", help="without core's long tests")
     given = options.parse_args()
     population = POPULATIONS[given.population]
+    JUDGES[given.population].is_quick = given.quick
     mutants = population.mutants(ROOT)
     if given.since:
         drawn = in_drawn_order(mutants, given.seed)
@@ -53,11 +57,13 @@ def main() -> None:
 
 
 def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:
-    """The first of all, which are kept."""
+    """The first of all, which are kept beside what was judged before and is there still."""
     judge = JUDGES[population.name](ROOT)
     kept = Kept(judge.tree.top, KEPT / f"{population.name}.csv")
+    keys = [one.key for one in mutants]
+    kept.keep_only(keys)
     judged = judge_first(judge, mutants, count, kept)
-    kept.keep_only(judged)
+    kept.keep_only(keys)
     print_score(population, kept, judged)
 
 
@@ -79,12 +85,12 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
     each = count * 4 // 3  # a fourth does not compile, or to the same
     for first in range(0, len(mutants), each):
         turn = mutants[first : first + each]
-        left = [one for one in turn if judged < count and not kept.find(one, judge.tests)]
+        left = [one for one in turn if judged < count and not find_kept(judge, one, kept)]
         judge.prepare(left)
         for mutant in turn:
             if judged == count:
                 return met
-            verdict = kept.find(mutant, judge.tests)
+            verdict = find_kept(judge, mutant, kept)
             if verdict is None:
                 named = is_named(ROOT, judge.tree.top, mutant)
                 verdict = Verdict(SURVIVED) if named else judge_soundly(judge, mutant)
@@ -93,6 +99,12 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
             met.append(mutant.key)
             judged += verdict.kind not in {INVALID, SAME}
     return met
+
+
+def find_kept(judge: Judge, mutant: Mutant, kept: Kept) -> Verdict | None:
+    """What was found before, unless it is to meet the long tests now."""
+    found = kept.find(mutant, judge.tests)
+    return None if found and found.kind == LEFT and not judge.is_quick else found
 
 
 def judge_soundly(judge: Judge, mutant: Mutant) -> Verdict:
@@ -108,7 +120,7 @@ def print_one(mutant: Mutant, verdict: Verdict, number: int) -> None:
     """A line; a survivor's has its text."""
     place = f"{mutant.file}:{mutant.line}"
     print(f"{number:4} {verdict.kind:8} {place} {mutant.operator} {verdict.by}", flush=True)
-    if verdict.kind == SURVIVED:
+    if verdict.kind in {SURVIVED, LEFT}:
         print(f"       {mutant.function}: {mutant.was!r} becomes {mutant.becomes!r}", flush=True)
 
 

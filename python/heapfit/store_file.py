@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import stat
 import sys
 from functools import cache
-from pathlib import Path
 from typing import Any, Self
 
 from pyarrow import BufferReader, fs
@@ -80,14 +78,6 @@ class StoreFile(_SystemPath):
         if self.size not in (None, file.size()):
             raise HeapfitError(f"{self}: has changed since it was listed (run this again)")
         return file if file.size() > _READ_AT_ONCE else BufferReader(file.read())
-
-    def save(self, copy: Path) -> None:
-        """Writes its bytes to a file of this machine; HeapfitError if they cannot be read."""
-        try:
-            with self.open() as file, copy.open("wb") as copied:
-                shutil.copyfileobj(file, copied)
-        except OSError as error:
-            raise HeapfitError(f"{self}: {first_line(error)}") from error
 
     def stat(self, **_: object) -> os.stat_result:
         """A file's, of which the size alone is known."""

@@ -19,7 +19,7 @@ from mutants.mutant import Mutant, mutated
 from mutants.native import Build
 from mutants.tree import Tree
 from mutants.variants import MOST, numbered, refused, with_variants
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT, Judge, Verdict
+from mutants.verdict import INVALID, KILLED, LEFT, SAME, SURVIVED, TIMEOUT, Judge, Verdict
 
 TESTS = ("tests/core", "tests/contract", "tests/attack", "tests/battery", "tests/faults")
 LEVELS = (1, 0, 2)  # at which a fault may come to the same machine code
@@ -27,6 +27,7 @@ FOR_ALL = ('"../contract/plans.h"', '"every_plan.h"')  # what a unit test of all
 SLOW = ("test_huge_regions.c",)  # half a minute
 CPU_SECONDS = 30  # the longest of the others takes 10
 PATIENCE = 3  # times as long as without a fault, and a second more
+BRIEF = 0.3  # seconds of a step that a quick run takes: most mutants are noticed in less
 _INCLUDE = re.compile(r'^#include "(src/[^"]+|[^"/]+)"', re.MULTILINE)
 
 
@@ -62,6 +63,7 @@ class CoreJudge(Judge):
         files = {one.file for one in chosen.values()}
         names = [name for name, included in self.sources.items() if files & included]
         quick, self.long = (list(steps) for steps in self.steps(names or list(self.sources)))
+        self.long = [] if self.is_quick else self.long
         if not self.build.build(sorted({step.split()[1] for step in (*quick, *self.long)})):
             sys.exit("core's tests do not compile with the mutants in them")
         for step in quick:
@@ -108,15 +110,26 @@ class CoreJudge(Judge):
             self.failing.add(step)
 
     def judge(self, mutant: Mutant) -> Verdict:
-        """What the tests say of one mutant."""
+        """What the tests say of one mutant; the long ones only of what is other machine code."""
         number = self.numbers.get(mutant.key)
         if number is None:
             return Verdict(INVALID)
-        place = (mutant.file, mutant.function)
-        noticed = self.noticed[place]
+        noticed = self.noticed[(mutant.file, mutant.function)]
         quick = (one for one in self.calls if one not in self.long)
         ordered = sorted(quick, key=lambda one: (-noticed[one], self.seconds[one]))
-        for step in (*ordered, *self.long):
+        if self.is_quick:
+            brief = (one for one in ordered if self.seconds[one] <= BRIEF)
+            return self.first_noticing(brief, number, noticed) or Verdict(LEFT)
+        found = self.first_noticing(ordered, number, noticed)
+        if found is None and self.is_same(mutant):
+            return Verdict(SAME)
+        return found or self.first_noticing(self.long, number, noticed) or Verdict(SURVIVED)
+
+    def first_noticing(
+        self, steps: Iterable[str], number: int, noticed: Counter[str]
+    ) -> Verdict | None:
+        """The verdict of the first step that does not end well with a mutant; None if all do."""
+        for step in steps:
             if step not in self.calls:
                 self.try_out(step)
             if step in self.failing or not self.calls[step][number]:
@@ -126,7 +139,7 @@ class CoreJudge(Judge):
             if code != 0:
                 noticed[step] += 1
                 return Verdict(TIMEOUT if code is None else KILLED, step.split()[0])
-        return Verdict(SAME if self.is_same(mutant) else SURVIVED)
+        return None
 
     def code_of(self, test: str) -> int | None:
         """How a step ends without a fault."""

@@ -4,7 +4,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from mutants.verdict import INVALID, KILLED, SAME, SURVIVED, TIMEOUT
+from mutants.verdict import INVALID, KILLED, LEFT, SAME, SURVIVED, TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,7 @@ class Score:
     killed: int  # by a failing test
     timeouts: int  # by a test without an end
     survived: int  # and not named as equivalent
+    left: int  # of these by the quick tests alone
     named: int  # equivalents, by an argument
     same: int  # equivalents, by the compiler
     invalid: int
@@ -26,8 +27,10 @@ class Score:
             kind: sum(one == kind for one, _ in kinds) for kind in (KILLED, TIMEOUT, SAME, INVALID)
         }
         named = sum(is_named for kind, is_named in kinds if kind == SURVIVED)
-        survived = sum(kind == SURVIVED for kind, _ in kinds) - named
-        return cls(counts[KILLED], counts[TIMEOUT], survived, named, counts[SAME], counts[INVALID])
+        survived = sum(kind in {SURVIVED, LEFT} for kind, _ in kinds) - named
+        left = sum(kind == LEFT for kind, _ in kinds)
+        ended = (counts[KILLED], counts[TIMEOUT], survived, left)
+        return cls(*ended, named, counts[SAME], counts[INVALID])
 
     @property
     def judged(self) -> int:
@@ -45,6 +48,7 @@ class Score:
         return (
             f"{population}: {self.killed + self.timeouts} of {self.judged - self.named} mutants"
             f" killed ({self.share:.1%}), {self.timeouts} of them by a timeout;"
+            f" {self.left} left by quick tests, which long ones have not met;"
             f" {self.named} named equivalent, {self.same} of the same code,"
             f" {self.invalid} not compiled"
         )

@@ -16,6 +16,7 @@ RULES = 1  # counted up when tests are chosen, run or judged otherwise: kept res
 KILLED = "killed"
 TIMEOUT = "timeout"  # a test ran out of its processor time: killed, too
 SURVIVED = "survived"
+LEFT = "left"  # the quick tests noticed nothing, and the long ones have not met it: judged anew
 INVALID = "invalid"  # does not compile: no mutant
 SAME = "same"  # compiles to the same machine code: equivalent
 INVALID_CODE = -1_000  # of a test's end
@@ -43,6 +44,7 @@ class Judge(ABC):
 
     tree: Tree
     tests: tuple[str, ...]  # files and folders that it may run
+    is_quick = False  # what the quick tests leave is LEFT, where there are long ones
 
     def __init__(self) -> None:
         self.passing: set[str] = set()  # tests that were seen to end well
@@ -97,7 +99,7 @@ def evidence(root: Path, verdict: Verdict, tests: Iterable[str]) -> str:
 
 
 class Kept:
-    """Verdicts by the mutants' keys, in a CSV file that is written at each new one."""
+    """Verdicts by the mutants' keys, in a CSV file to which each new one is appended."""
 
     def __init__(self, root: Path, file: Path) -> None:
         """`root` has the tests and sources as they are run."""
@@ -123,8 +125,8 @@ class Kept:
         return self._evidence[rests_on]
 
     def keep(self, mutant: Mutant, verdict: Verdict, tests: Iterable[str]) -> None:
-        """Adds or replaces one."""
-        self.rows[mutant.key] = {
+        """Adds one; of several of a mutant the last counts."""
+        self.rows[mutant.key] = row = {
             **{name: str(getattr(mutant, name)) for name in COLUMNS[:5]},
             "text": line_of(self.root, mutant),
             "was": mutant.was,
@@ -133,14 +135,16 @@ class Kept:
             "by": verdict.by,
             "evidence": self._evidence_of(verdict, tests),
         }
-        self._write()
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        with self.file.open("a", newline="") as lines:
+            writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
+            if lines.tell() == 0:
+                writer.writeheader()
+            writer.writerow(row)
 
     def keep_only(self, keys: Iterable[str]) -> None:
-        """Forgets what is no longer drawn."""
+        """Forgets all others, and sorts what is left."""
         self.rows = {key: self.rows[key] for key in keys if key in self.rows}
-        self._write()
-
-    def _write(self) -> None:
         self.file.parent.mkdir(parents=True, exist_ok=True)
         new = self.file.with_suffix(".new")
         with new.open("w", newline="") as lines:

@@ -83,6 +83,8 @@ def test_a_snapshot_gives_no_size(core, tmp_path):
     assert open_snapshot(snapshot) == read_image(core, core)
     done = call_heapfit("fit", snapshot)
     assert done.returncode == 1 and "no size follows" in done.stderr
+    told = call_heapfit("import", core, snapshot, core, "--program", core).stderr
+    assert "give its file, at most the recorder's log behind it" in told
     told = call_heapfit("import", core).stderr
     assert "heapfit import CORE --program FIRMWARE.elf" in told
     snapshot.write_text(snapshot.read_text().replace('"live"', "7"))
@@ -161,6 +163,24 @@ def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
         ]
         assert heap.confirmed == ([confirmed] if confirmed else [])
         assert heap.assumed == ([] if confirmed else ["where it ends"])
+
+
+@pytest.mark.parametrize(("count", "block"), [(12, 16), (3, 8)])
+def test_many_chunks_of_16_bytes_show_a_heap_4_of_that_alignment(count, block, tmp_path):
+    """No DWARF tells it here, and few chunks may have such sizes by chance."""
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(heap_4([(48, USED)] * count))}))
+    (heap,) = read_image(path, path).heaps
+    assert [one.address - one.chunk for one in heap.pieces("live")] == [block] * count
+
+
+def test_of_a_dump_that_was_cut_the_rest_is_no_damage(tmp_path):
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(memory())[: HEAP - RAM + 124]}))
+    (heap,) = read_image(path, path).heaps
+    assert [one.span for one in heap.pieces("live")] == [32, 64]
+    assert heap.damage == [] and heap.blocks[-1].state == "unread"
+    assert "a lost link" in heap.assumed[0]
 
 
 def test_a_recording_has_no_later_one(core, tmp_path):

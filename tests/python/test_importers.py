@@ -9,6 +9,7 @@ import lzma
 import os
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -335,6 +336,18 @@ def test_a_bomb_is_refused_soon_above_the_cap_in_little_memory(tmp_path):
     assert "decompression bomb" in ran.told
     assert 10 << 20 < ran.most_memory < 256 << 20
     assert [path.name for path in tmp_path.iterdir()] == ["bomb.gz"]
+
+
+@pytest.mark.parametrize("packer", ["gzip", "bzip2", "xz"])
+def test_many_members_with_next_to_nothing_are_refused_soon(tmp_path, packer):
+    pack = PACKERS[packer]
+    path = put(tmp_path, pack(b"a 0 8\n") + pack(b"#\n") * 50_000)
+    begun = time.process_time()
+    assert "more than 10,000 packed members" in refusal(path, tmp_path)
+    assert time.process_time() - begun < 1
+    path.write_bytes(pack(b"a 0 8\n") * 2 + pack(b"#" * 1_023 + b"\n") * 11_000)
+    with ByteStream(path) as opened:
+        assert sum(map(len, opened.chunks())) == 12 + 11_000 * 1_024
 
 
 # ---- names of outputs

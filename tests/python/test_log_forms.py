@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from heapfit.forecast.log.outlook import Finding
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock, Field
 from heapfit.importers.log_lines import LogLine
+from heapfit.importers.own_lines import suggest_own_lines
 from program import call_heapfit
 
 TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
@@ -101,6 +103,8 @@ CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the num
     "01-{d:02}-2026 {h:02}:00:00 ": Clock.DATE,
     "{h:02}h00m00s ": Clock.DAY,
     "COM7 > [{h:02}:00:00] ": Clock.DAY,
+    "{d:02}.01. {h:02}:00:00 ": Clock.YEAR,
+    "Tue 2026-01-{d:02} {h:02}:00:00 CET host app[1]: ": Clock.DATE,
     "{h:02}:00:00,123 INFO ": Clock.DAY,
     "[{h:02}:00:00.123] [RX] - ": Clock.DAY,
     "192.168.1.20 ": None,
@@ -129,7 +133,8 @@ def print_form(form: str) -> str:
         figures = {
             "f": free, "u": used, "t": TOTAL, "l": largest, "m": least, "p": used + 5000,
             "i": i, "s": 60 * i + 100, "l16": largest // 16, "f1": f"{free:,}".replace(",", "'"),
-            "f2": f"{free:,}".replace(",", "."), "pf": round(100 * free / TOTAL),
+            "f2": f"{free:,}".replace(",", "."),
+            "f3": f"{free:,}".replace(",", " "), "pf": round(100 * free / TOTAL),
             "pu": round(100 * used / TOTAL), **kib,
         }  # fmt: skip
         lines.append(form.format(**figures))
@@ -415,6 +420,22 @@ def test_no_description_takes_long_on_any_line(between: str) -> None:
         for line in lines:
             read(LogLine(1, line, line, {}, 0, is_start=False))
         assert time.process_time() - begun < 1, names
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [*((one, 4000) for one in ("-", "1", "1% ", "1 h ", "free=1 ")), ("1a", 390), ("a.", 390)],
+)
+def test_no_line_takes_long(tmp_path: Path, text: str, length: int) -> None:
+    """Whatever is read of a log and guessed of one in no known form: 10 us a character at most."""
+    line = (text * length)[: length - 26] + "=16 0x20001000 malloc\n"
+    lines = line * (48_000 // length)
+    begun = time.process_time()
+    (tmp_path / "device.log").write_text(lines)
+    with suppress(HeapfitError):
+        read_log(tmp_path / "device.log")
+    suggest_own_lines(Path("device.log"), lines.encode())
+    assert time.process_time() - begun < 1
 
 
 def test_a_row_of_numbers_is_read_by_its_commas() -> None:

@@ -60,13 +60,6 @@ def test_files_travel_with_the_jobs(sweep, tmp_path):
     assert sweep.run("read", jobs) == ["content0", "content1", "content2"]
 
 
-def test_a_file_that_is_damaged_on_its_way_is_refused(tmp_path):
-    job = Job("read", text_of, "", (tmp_path / "a.txt",))
-    files = [{"name": "a.txt", "digest": "0" * 64, "content": b"content"}]
-    with pytest.raises(HeapfitError, match=r"a\.txt: damaged on its way"):
-        cluster.perform_there(_engine.version, job, files)
-
-
 def test_another_version_on_a_worker_is_refused():
     with pytest.raises(HeapfitError, match=f"has heapfit {_engine.version}, not 0.0.0"):
         cluster.perform_there("0.0.0", Job("square", square, 1), [])

@@ -10,6 +10,7 @@ import re
 import socket
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from test_generated_malloc import PLAN
+from test_recorder_adapters import REENTRANT
 
 from harness import sources
 from harness.board import CORTEX_M3
@@ -86,7 +88,8 @@ def stop(image: Image, moment: str, folder: Path) -> tuple[Path, str]:
             *("-chardev", f"file,id=host,path={printed}"),
             *("-semihosting-config", f"enable=on,target=native,chardev=host,{words}"),
             *("-qmp", f"unix:{monitor},server=on,wait=off"),
-        ]
+        ],
+        cwd=folder,
     )
     try:
         deadline = time.monotonic() + 100
@@ -129,6 +132,11 @@ def truth_of(printed: str) -> Truth:
     return Truth(live, lost, refused)
 
 
+POOLS = """"class_pools"
+alignment = 8
+pools = [{ size = 24, count = 12, exact = true }, { size = 128, count = 16, exact = false }]
+[plan.shared]
+allocator = "tlsf\""""
 PICOLIBC = (
     "--specs=picolibc.specs",
     "-Wl,--defsym=__heap_start=0x20100000,--defsym=__heap_end=0x20108000",
@@ -140,14 +148,27 @@ KINDS: dict[str, Callable[[Path], Image]] = {
     "newlib's malloc": libc_image,
     "newlib-nano's malloc": lambda folder: libc_image(folder, "--specs=nano.specs"),
     "picolibc's malloc": lambda folder: libc_image(folder, *PICOLIBC),
-    "lwIP's mem": lambda folder: stand_in_image(folder, "layouts", "-DLWIP"),
-    "Zephyr's sys_heap": lambda folder: stand_in_image(folder, "layouts", "-DZEPHYR"),
-    "ESP-IDF's multi_heap": lambda folder: stand_in_image(folder, "layouts", "-DESP_IDF"),
+    "lwIP's mem": lambda folder: stand_in_image(folder, "heap", "-DLWIP"),
+    "Zephyr's sys_heap": lambda folder: stand_in_image(folder, "heap", "-DZEPHYR"),
+    "ESP-IDF's multi_heap": lambda folder: stand_in_image(folder, "heap", "-DESP_IDF"),
     "ESP-IDF's multi_heap, poisoned": lambda folder: stand_in_image(
-        folder, "layouts", "-DESP_IDF", "-DPOISONED"
+        folder, "heap", "-DESP_IDF", "-DPOISONED"
     ),
-    "heapfit's tlsf": lambda folder: generated_image(folder, '"tlsf"'),
-    "heapfit's good_fit": lambda folder: generated_image(folder, '"good_fit"'),
+    **{  # DWARF tells
+        f"{title}, of other structs": lambda folder, name=name: stand_in_image(
+            folder, "heap", f"-D{name}", "-DMOVED"
+        )
+        for title, name in (
+            ("lwIP's mem", "LWIP"),
+            ("Zephyr's sys_heap", "ZEPHYR"),
+            ("ESP-IDF's multi_heap", "ESP_IDF"),
+        )
+    },
+    **{
+        f"heapfit's {name}": lambda folder, name=name: generated_image(folder, f'"{name}"')
+        for name in ("tlsf", "good_fit", "address_first_fit")
+    },
+    "heapfit's pools and heapfit's tlsf": lambda folder: generated_image(folder, POOLS),
     **{
         f"heapfit's tailored, {layout}": lambda folder, number=number: generated_image(
             folder, f'"tailored"\nlayout = {number}'
@@ -158,7 +179,8 @@ KINDS: dict[str, Callable[[Path], Image]] = {
 
 
 def heaps_of(snapshot: Snapshot, title: str) -> list[Heap]:
-    return [one for one in snapshot.heaps if one.title == title.partition(",")[0]]
+    wanted = title.partition(",")[0].split(" and ")
+    return [one for one in snapshot.heaps if one.title.partition(",")[0] in wanted]
 
 
 @pytest.mark.parametrize("title", KINDS)
@@ -183,9 +205,25 @@ def test_every_live_block_lies_where_the_program_got_it(title: str, tmp_path: Pa
         lost = {one.address for one in live if not one.is_referenced}
         assert lost <= truth.lost and len(truth.lost - lost) <= 1  # an old link may lie in a block
         assert (truth.refused > 0) == (moment == "r")
-        if title.endswith(("map", "pairs")):  # whose bounds lie apart
+        if re.search("map|pairs|pools|mem, of", title):  # bounds apart, or checks
             continue
         assert [one for heap in heaps for one in damaged(dump, image.path, heap)] == []
+
+
+def test_blocks_are_named_by_who_asked_for_them(tmp_path: Path) -> None:
+    """By the recorder's log of the same run."""
+    recorder = sources.root() / "recorder/target"
+    parts = ("record", "adapters/one_heap", "adapters/newlib", "sinks/semihosting")
+    wraps = ",".join(f"--wrap={one}" for one in REENTRANT)
+    image = libc_image(
+        tmp_path,
+        *("-DRECORDED", "-DHFIT_RECORD_CALL_SITES=1", f"-I{recorder}", f"-Wl,{wraps}"),
+        *(str(recorder / f"{part}.c") for part in parts),
+    )
+    dump, printed = stop(image, "p", tmp_path)
+    (heap,) = read_image(dump, image.path, log=tmp_path / "heapfit.frames").heaps
+    told = {one.address: one.about.partition(", board.c:")[0] for one in heap.pieces("live")}
+    assert Counter(told[at] for at in truth_of(printed).live) == {"start_up": 15, "grow": 40}
 
 
 HOSTED = """

@@ -54,11 +54,14 @@ def run(command: ImportCommand) -> None:
 
 def _import_image(command: ImportCommand) -> None:
     """Stores the heaps of a memory image as a snapshot."""
-    if len(command.files) != 1 or len(command.programs or ()) != 1:
-        raise HeapfitError("a memory image: give one file, and its program: --program FIRMWARE")
-    source, program = command.files[0], (command.programs or [])[0]
+    if len(command.files) > 2 or len(command.programs or ()) != 1:
+        raise HeapfitError(
+            "a memory image: give its file, at most the recorder's log behind it, and its program: "
+            "--program FIRMWARE"
+        )
+    (source, *logs), program = command.files, (command.programs or [])[0]
     target = command.output or Path(f"{source_name(source)}.json")
-    snapshot = read_image(source, program, command.at)
+    snapshot = read_image(source, program, command.at, *logs)
     write_snapshot(snapshot, target)
     fields = Fields({"snapshot": target, "notes": snapshot.notes})
     shown = Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True)

@@ -7,9 +7,11 @@ import re
 import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from functools import cache
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from heapfit.images.memory import Memory, UnreadError
 from heapfit.images.walk import (
@@ -24,6 +26,8 @@ from heapfit.images.walk import (
     Walk,
 )
 
+_Names: TypeAlias = dict[str, int]
+
 _MOST = 64  # heaps of one row; variables that may say where one ends
 _FEW = 8  # bytes of a variable that says where a heap ends; chunks
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
@@ -33,7 +37,10 @@ _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 def layouts() -> tuple[Layout, ...]:
     """The rows of layouts.toml, each with what it does not say itself."""
     table = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
-    return tuple(table["defaults"] | row for row in table["heap"])
+    titled: dict[str, Layout] = {"": table["defaults"]}
+    for row in table["heap"]:
+        titled[row["title"]] = titled[row.get("like", "")] | row
+    return tuple(titled.values())[1:]
 
 
 def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
@@ -42,20 +49,32 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     missing: dict[str, str] = {}
     rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
-        (name, anchor, row | option)
+        (name, names, row | option)
         for row in rows
         if row["without"] not in memory.symbols
-        for name, anchor in _anchors(memory, row).items()
+        for name, names in _anchors(memory, row).items()
         for option in row["options"]
+        if _is_built(memory, row | option)
     )
-    for name, anchor, row in tried:
+    for name, names, row in tried:
         try:
-            found.setdefault(name, []).append(_read(memory, row, anchor, name))
+            readings, heap = found.setdefault(name, []), _read(memory, row, names, name)
+            is_first = row["rare"] and len(heap.blocks) > _FEW
+            readings.insert(0 if is_first else len(readings), heap)
         except LookupError as error:
             missing.setdefault(name, f"{row['title']} ({name}): {error}{row['setting']}")
     return (
         [min(readings, key=_doubt) for readings in found.values() if readings],
         [text for name, text in missing.items() if not found[name]],
+    )
+
+
+def _is_built(memory: Memory, option: Layout) -> bool:
+    """False if DWARF says that the structs of this build lie otherwise."""
+    return all(
+        memory.types.get(member, 0) == place
+        for member, place in option["types"].items()
+        if member.partition(".")[0] in memory.types
     )
 
 
@@ -68,25 +87,37 @@ def _doubt(heap: Heap) -> tuple[int, int, int, int]:
     return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
 
 
-def _anchors(memory: Memory, row: Layout) -> dict[str, int]:
-    """The name and address of each record of this kind of heap."""
+def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:
+    """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
-    named = {
-        name: address
+    named = (
+        (name, {"@": address, "bytes": size} | _beside(memory, row, name))
         for name, (address, size) in memory.symbols.items()
         if re.fullmatch(row["named"], name) or (size and first <= address < last)
-    }
-    found: dict[str, int] = {}
-    for name, symbol in (named if row["named"] else {row["symbols"][0]: 0}).items():
+    )
+    found: dict[str, _Names] = {}
+    for name, names in islice(named, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:
         with suppress(UnreadError, NullError):
-            for i, at in enumerate(_records(memory, row, symbol)):
-                found[f"{name}[{i}]" if row["next"] else name] = at
+            for i, at in enumerate(_records(memory, row, names)):
+                found[f"{name}[{i}]" if row["next"] else name] = names | {"@": at}
     return found
 
 
-def _records(memory: Memory, row: Layout, symbol: int) -> Iterator[int]:
+def _beside(memory: Memory, row: Layout, name: str) -> _Names:
+    """The symbol whose name follows from that of a record, as `beside` says."""
+    match = re.fullmatch(row["named"], name)
+    if match is None or not row["beside"]:
+        return {}
+    form = match.expand(row["beside"])
+    for other, (address, size) in memory.symbols.items():
+        if fnmatchcase(other, form):
+            return {"beside": address, "beside_bytes": size}
+    return {}
+
+
+def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
     """The addresses of the records that a symbol leads to."""
-    at = Paths(memory, {"@": symbol}).sum(row["first"])
+    at = Paths(memory, names).sum(row["first"])
     for _ in range(_MOST if row["next"] else 1):
         if row["next"] and not Paths(memory, {"@": at}).sum(row["until"]):
             return
@@ -94,17 +125,22 @@ def _records(memory: Memory, row: Layout, symbol: int) -> Iterator[int]:
         at = Paths(memory, {"@": at}).sum(row["next"] or "@")
 
 
-def _read(memory: Memory, row: Layout, anchor: int, name: str) -> Heap:
+def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
     """A heap as a row lays it out; LookupError if there is none."""
-    paths = Paths(memory, {"@": anchor, "0": 0, "align": row["align"], "unit": row["unit"]})
+    names = names | {"0": 0, "align": row["align"], "unit": row["unit"]}
+    paths = Paths(memory, names)
+    for word, path in row["let"].items():
+        names[word] = paths.sum(path)
     start = paths.sum(row["start"])
-    memory.word(start)
-    if start < memory.pointer:
+    if start < memory.pointer or start >> 8 * memory.pointer:
         raise NullError("was not used yet")
+    memory.word(start)
     ends = _find_ends(memory, row, paths, start)
     readings = [Heap(row["title"], name, start, end) for end in ends if end > start]
     for heap in readings:
         Walk(memory, row, paths, heap).run()
+        if row["guess"] and all(one.partition(".")[0] not in memory.types for one in row["types"]):
+            heap.assumed.append(row["guess"])
         why = ends[heap.end]
         (heap.confirmed if why else heap.assumed).append(why or "where it ends")
         _confirm(heap, row, paths)

@@ -4,6 +4,7 @@
 map      core/src/tailored/map.h: 10... a used chunk, 11, 111, 1111, 110...011 a free one; a
          word 0111111 k 0 says that k words have no marks
 pairs    core/src/tailored/pairs.h: three words for 64 granules say what begins at each
+pools    core/src/pools/layout.h: a bit for each block, the highest of a word first
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ _Word: TypeAlias = Callable[[int], int]
 _MOST = 1 << 24  # granules of a heap
 _PAIRS = ("--", "U-", "-U", "UU", "FU", "F-", "-F", "UF")  # by their three bits
 _PASSED = 0xC0000000
+_POOL, _NO_LINK = 32, 0xFFFFFFFF  # bytes of a row of a plan's pools; the end of a free list
 
 
 def chunk_bounds(
@@ -37,6 +39,21 @@ def chunk_bounds(
     for found in chunk.finditer(marks, first - base):
         if base + found.end() <= last:
             yield base + found.start(), base + found.end(), found[1] is not None
+
+
+def pool_bounds(word: _Word, region: int, first: int, last: int) -> Iterator[tuple[int, int, bool]]:
+    """Where each block of the pools begins and ends, and whether it is used.
+
+    `word` gives a word by its address, `first` and `last` are rows of the plan's table in flash.
+    LookupError where no bits of used blocks are kept.
+    """
+    for number, row in enumerate(range(first, last + 1, _POOL)):
+        count, base, size, bit = (word(row + at) for at in (4, 12, 16, 20))  # of struct hfit_pool
+        if count < word(region + 4 * number) != _NO_LINK:
+            raise LookupError("keeps no bits of used blocks (safety level 0)")
+        for i in range(count if size else 0):
+            bits, at = word(region + (bit + i) // 32 * 4), region + base + i * size
+            yield at, at + size, bool(bits >> 31 - (bit + i) % 32 & 1)
 
 
 def _read_map(word: _Word, at: int) -> tuple[str, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import mmap
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -24,6 +24,7 @@ from elftools.elf.segments import NoteSegment
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.images.types import read_types
 from heapfit.importers.elf_file import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
@@ -60,6 +61,7 @@ class Memory:
     order: Order
     symbols: dict[str, tuple[int, int]]  # address and bytes, 0 where they are not known
     sections: Sequence[tuple[int, int]]  # address and end of data and bss
+    types: Mapping[str, int]  # bytes of structs, places of members, by DWARF (types.py)
     stack: int  # which register is the stack pointer; beyond all of them where that is unknown
     spans: Sequence[Span] = ()
     registers: Sequence[Numbers] = ()  # of each thread
@@ -122,7 +124,9 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
     ]
     order: Order = "little" if elf.little_endian else "big"
     stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
-    return Memory(elf.elfclass // 8, order, _symbols(elf), sections, stack), constant
+    return Memory(
+        elf.elfclass // 8, order, _symbols(elf), sections, read_types(elf), stack
+    ), constant
 
 
 def _read_core(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -25,8 +25,11 @@ _TEXT = re.compile(rb"[\x20-\x7e]{4,}")
 _DEEPEST_STACK = 1 << 16  # bytes above a stack pointer
 
 
-def mark_references(memory: Memory, heaps: Sequence[Heap]) -> None:
-    """Marks the live blocks that nothing points to, and says what the first words of each say."""
+def mark_references(memory: Memory, heaps: Sequence[Heap], askers: Mapping[int, str]) -> None:
+    """Marks the live blocks that nothing points to, and says what each is.
+
+    By who asked for what lies at its address, else by what its first words say.
+    """
     live = sorted(one for heap in heaps for one in heap.pieces(LIVE))
     starts = np.array([one.address for one in live], np.uint64)
     ends = np.array([one.chunk + one.span for one in live], np.uint64)
@@ -41,7 +44,7 @@ def mark_references(memory: Memory, heaps: Sequence[Heap]) -> None:
         inside = (memory.words(one.address, one.address + one.size) for one in blocks)
         pointers = np.concatenate([np.zeros(0, np.uint64), *inside])
     known = dict(zip(live, reached.tolist(), strict=False))
-    names = _Names(memory)
+    names = _Names(memory, askers)
     for heap in heaps:
         heap.blocks = [
             one._replace(is_referenced=known[one], about=names.about(one)) if one in known else one
@@ -74,13 +77,15 @@ def _lies_in(parts: Sequence[tuple[int, int]], address: int) -> bool:
 class _Names:
     """What the words of a block stand for."""
 
-    def __init__(self, memory: Memory) -> None:
-        self._memory = memory
+    def __init__(self, memory: Memory, askers: Mapping[int, str]) -> None:
+        self._memory, self._askers = memory, askers
         self._symbols = sorted((*place, name) for name, place in memory.symbols.items() if place[1])
 
     def about(self, block: Block) -> str:
-        """The text of a block, or the name of what its first words point to; "" if neither."""
+        """Who asked, the text of a block, or the name of what its first words point to, or ""."""
         first = block.address
+        if asker := self._askers.get(first & 0xFFFFFFFF):
+            return asker
         words = self._memory.words(first, first + min(block.size, _FIRST_BYTES))
         if text := _TEXT.match(words.astype(self._memory.kind).tobytes()):
             return f'"{text[0].decode()}"'

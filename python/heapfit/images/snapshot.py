@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from heapfit.errors import HeapfitError
+from heapfit.images.askers import find_askers
 from heapfit.images.find import find_heaps
 from heapfit.images.memory import open_memory
 from heapfit.images.references import mark_references
@@ -34,10 +35,13 @@ class Snapshot:
     notes: tuple[str, ...] = ()
 
 
-def read_image(dump: Path, program: Path, at: int | None = None) -> Snapshot:
+def read_image(
+    dump: Path, program: Path, at: int | None = None, log: Path | None = None
+) -> Snapshot:
     """The heaps in a core dump of a program, or in raw memory that lies `at` an address.
 
-    HeapfitError if a file cannot be read, or the dump holds no heap that is known.
+    Who asked for a block is told by the recorder's `log` of frames of the same run, which has call
+    sites. HeapfitError if a file cannot be read, or the dump holds no heap that is known.
     """
     memory = open_memory(dump, program, at)
     heaps, missing = find_heaps(memory)
@@ -46,7 +50,7 @@ def read_image(dump: Path, program: Path, at: int | None = None) -> Snapshot:
             f"{dump}: holds no heap: "
             + ("; ".join(missing) or f"{program.name} has the symbols of none (docs/image.md)")
         )
-    mark_references(memory, heaps)
+    mark_references(memory, heaps, {} if log is None else find_askers(log, program))
     return Snapshot(dump.name, tuple(heaps), tuple(missing))
 
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from heapfit.images.marks import chunk_bounds
+from heapfit.images.marks import chunk_bounds, pool_bounds
 from heapfit.images.memory import Memory, UnreadError
 
 Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
@@ -69,6 +70,9 @@ class Heap:
 _STEPS: Mapping[str, Callable[[Memory, int, int], int]] = {
     "*": lambda memory, at, _: memory.word(at),
     "+": lambda memory, at, words: at + words * memory.pointer,
+    "b": lambda _, at, count: at + count,
+    "w": lambda memory, at, number: memory.word(at + 4 * number, 4),
+    "~": lambda _, value, __: ~value & 0xFFFFFFFF,
     "x": lambda _, value, factor: value * factor,
     "r": lambda _, value, bits: value >> bits,
     "a": lambda _, at, unit: at + -at % unit,
@@ -97,9 +101,11 @@ class Paths:
 
     def _follow(self, value: int, steps: Sequence[str]) -> int:
         for step in steps:
-            if step == "*" and value == 0:
+            if step[0] in "*w" and value == 0:
                 raise NullError("was not used yet")
-            number = self._names.get(step[1:]) or int(step[1:] or 0)
+            name, _, otherwise = step[1:].partition("=")
+            known = self._names.get(name) or self._memory.types.get(name)
+            number = known or int(otherwise or name or 0)
             value = _STEPS[step[0]](self._memory, value, number)
         return value
 
@@ -114,22 +120,28 @@ class Walk:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
         self._key = paths.sum(layout["key"])
+        self._base = paths.sum(layout["base"]) if layout["base"] else None
         self._top = paths.sum(layout["top"]) if layout["top"] else heap.end
         self._free: set[int] = set()  # the chunks of the free list
         last = at = paths.sum(layout["free_list"]) ^ self._key
-        while heap.start <= at < heap.end and at not in self._free:
+        while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
             last, at = at, self._field(at, layout["link"]) ^ self._key
             self._free.add(last)
         is_whole = not self._free or at in (0, heap.end)
-        self._torn = None if is_whole else last  # where the list leaves the heap
+        is_cut = heap.start <= at < heap.end and not self._is_captured(at)
+        self._torn = None if is_whole or is_cut else last  # where the list leaves the heap
         if not is_whole:
-            heap.assumed.append("free blocks behind a damaged link, which may be listed as live")
+            heap.assumed.append("free blocks behind a lost link, which may be listed as live")
         self._bounds = self._read_marks(paths) if layout["marks"] else {}
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
         layout = self._layout
-        base, place, unit = paths.sum(layout["region"]), paths.sum(layout["lies"]), layout["unit"]
+        if layout["marks"] == "pools":
+            word = partial(self._memory.word, size=4)
+            pools = pool_bounds(word, *(paths.sum(one) for one in ("region", "@", "last")))
+            return {at: (end, is_used, None) for at, end, is_used in islice(pools, MOST_CHUNKS)}
+        base, place, unit = paths.sum("region"), paths.sum(layout["lies"]), layout["unit"]
         first, last = ((one - base) // unit for one in (self._heap.start, self._heap.end))
         bounds = chunk_bounds(
             layout["marks"],
@@ -142,6 +154,13 @@ class Walk:
             for at, end, is_used in islice(bounds, MOST_CHUNKS)
         }
 
+    def _is_captured(self, chunk: int) -> bool:
+        """True if the header of a chunk and its first link lie in the dump."""
+        last = chunk + max(self._layout["block"], 2) * self._word - 1
+        return any(
+            start <= chunk and last < start + len(data) for start, data in self._memory.spans
+        )
+
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
 
@@ -149,9 +168,10 @@ class Walk:
         """The address behind a chunk, as its header says."""
         layout = self._layout
         value = self._field(chunk, layout["size"])
-        value = -value & 0xFFFFFFFF if layout["coded"] and value & 1 else value
+        is_coded = layout["coded"] and value & 1
+        value = -value & 0xFFFFFFFF if is_coded else value
         size = int((value & ~layout["flags"]) >> layout["shift"]) * int(layout["unit"])
-        first = self._heap.start if layout["base"] else chunk
+        first = chunk if self._base is None or is_coded else self._base
         return first + size + int(layout["plus"]) * self._word
 
     def look(self, chunk: int) -> Chunk | None:
@@ -206,7 +226,7 @@ class Walk:
         """Fills the heap's blocks and damage."""
         heap, layout, at = self._heap, self._layout, self._heap.start
         while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
-            end, is_used, wrong = self.look(at) or (0, False, at)
+            end, is_used, wrong = self.look(at) or (0, False, at if self._is_captured(at) else None)
             used = OWN if layout["own"] and at == heap.start else LIVE
             state = UNREAD if end == 0 else used if is_used else FREE
             end = end or self._resume(at)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -98,7 +99,7 @@ def open_any(
 def has_known_lifetimes(source: Path) -> bool:
     """True for a file of buffers whose lifetimes are known beforehand, such as a network.
 
-    False for a pipe, which can be read once.
+    False for a pipe, which can be read once, and for what cannot be read, as is told when it is.
     """
     form = find_format(source)
     return form is not None and form.name in KNOWN_LIFETIMES
@@ -139,9 +140,10 @@ def copy_here(source: Path) -> Iterator[Path]:
     with scratch_folder() as folder:
         copy = folder / source.name
         try:
-            source.save(copy)
+            with source.open() as file, copy.open("wb") as copied:
+                shutil.copyfileobj(file, copied)
             yield copy
-        except HeapfitError as error:
+        except (HeapfitError, OSError) as error:
             reason = first_line(error).removeprefix(f"{copy}: ").removeprefix(f"{source}: ")
             raise HeapfitError(f"{source}: {reason}") from error
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -60,6 +61,20 @@ def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, 
         f"The log has {len(files)} boots: this is number {fullest + 1}, the longest; "
         f"{sum(counts) - max(counts):,} events of others are left out (heapfit fit reads all)."
     )
+
+
+def read_frames(log: Path) -> tuple[_engine.FrameTrace, dict[str, Any]]:
+    """The first boot of a log of frames with the places of blocks, and its columns.
+
+    HeapfitError if the log cannot be read.
+    """
+    reader = _engine.FrameTrace(drop_unknown=True)
+    reader.keep_addresses()
+    with ByteStream(log) as stream:
+        for chunk in stream.chunks():
+            reader.feed(chunk)
+    reader.finish()
+    return reader, reader.take()
 
 
 def _cut_lines(content: bytes) -> Iterator[bytes]:

@@ -13,7 +13,7 @@ from elftools.construct.core import ConstructError
 from heapfit.errors import HeapfitError, read_error_reason
 
 # What pyelftools raises at a damaged file, and readers that follow its numbers.
-_DAMAGED = (
+DAMAGED = (
     ELFError,
     ConstructError,
     ValueError,
@@ -32,5 +32,5 @@ def explain_elf_errors(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
-    except _DAMAGED as error:
+    except DAMAGED as error:
         raise HeapfitError(f"{path}: is empty, damaged or no ELF file") from error

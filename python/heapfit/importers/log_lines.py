@@ -72,7 +72,12 @@ _OPEN = (
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 # How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
-    (Clock.DATE, r"(?P<Y>\d{4})[-/.](?P<M>\d\d?)[-/.](?P<D>\d\d?)" + _CLOCK_BEHIND, "ISO 8601"),
+    (
+        Clock.DATE,
+        _WEEKDAY + r"(?P<Y>\d{4})[-/.](?P<M>\d\d?)[-/.](?P<D>\d\d?)" + _CLOCK_BEHIND,
+        "ISO 8601",
+    ),
+    (Clock.YEAR, rf"(?P<D>\d\d?)\.(?P<M>\d\d?)\.,?\s{_HMS}", "day and month"),
     (
         Clock.DATE,
         r"(?P<Y>20\d\d)(?P<M>\d\d)(?P<D>\d\d)[T _-]?(?P<h>\d\d):?(?P<m>\d\d):?"
@@ -132,7 +137,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"\[0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
     (Clock.UPTIME, r"\[\s*(?P<ms>\d+)\](?=\s*\S)", "[millis]"),
     (Clock.UPTIME, r"(?P<ms>\d{4,}):\s(?=\s*[^\s\d])", "millis:"),
-    (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s](?=\s*\D)", "ts: seconds with six digits behind"),
+    (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s>](?=\s*\D)", "ts: seconds with six digits behind"),
     (None, r"\d+\s+(?P<ticks>\d+)\s+\[[^\]]*\]", "FreeRTOS: line, ticks and task"),
     (Clock.DAY, _HMS, "serial monitors"),
     (
@@ -141,12 +146,16 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "levels",
     ),
     (None, r"(?<=\[)(?![^\]]{0,40}\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
-    (None, r"[\w./\\-]+\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source and line"),
-    (None, r"(?:[\w.-]+\s+)?[\w./-]+\[\d+\]:", "syslog: host, program and process"),
-    (None, r"(?:/dev/tty\w+|COM\d+)(?=[\s:>|])", "terminals of several lines"),
+    (
+        None,
+        r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?",
+        "source, line",
+    ),
+    (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
+    (None, r"(?:/dev/tty\w{1,40}|COM\d{1,4})(?=[\s:>|])", "terminals of several lines"),
     (None, r"#\d+(?![\w.])", "number of a line"),
     (Clock.UPTIME, r"(?<=[Tt]\+)(?P<S>\d+(?:\.\d+)?)(?![\w.:])", "T+: seconds since the start"),
-    (None, r"(?:[\w.-]+\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
+    (None, r"(?:[\w.-]{1,64}\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
     (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
     (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
 )

@@ -77,10 +77,9 @@ def import_files(
     which no other process can read, and workers of a cluster, which write elsewhere, are not
     shared out.
     """
-    if len(named) == 1:
-        return [import_file(*named[0], options, progress)]
-    if not (sweep.is_on_this_machine and all(source.is_file() for source, _ in named)):
-        return [import_file(*one, options) for one in named]
+    is_shared = sweep.is_on_this_machine and all(source.is_file() for source, _ in named)
+    if len(named) == 1 or not is_shared:
+        return [import_file(*one, options, progress) for one in named]
     jobs = [
         Job(f"import {one[0].name}", _import_one, (*one, options), events=estimate_events(one[0]))
         for one in named

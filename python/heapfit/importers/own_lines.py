@@ -24,9 +24,9 @@ _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
     r"|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
 )
-_SOURCE = re.compile(r"[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # whose numbers are no sizes
+_SOURCE = re.compile(r"(?<![\w./\\-])[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # no sizes
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
-_STAMP = re.compile(r"\S*\d\S*\s+")  # a word with digits, as times have
+_STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(
@@ -170,7 +170,7 @@ def _describe_calls(
     resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
     resizes = [text for one in resized if (text := _describe_resize(one, given))]
     given |= {at for one in resized for at in _values(one, one[0].addresses)}
-    freed, frees = [], []
+    freed = []
     for one in rest:
         i = _block_place(one, given)
         values = _values(one, [i])
@@ -178,12 +178,12 @@ def _describe_calls(
         # Without words it may be an address in any other line.
         is_known = 2 * len(values & given) >= len(values)
         if one[0].verb != "resize" and is_known and text != one[0].key:
-            freed.append(one)
-            frees.append(text)
+            freed.append((one, text))
     texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
+    frees = [text for _, text in freed]
     line, free = ("\n".join(dict.fromkeys(one)) for one in (texts + resizes, frees))
     most, *fewer = sorted(served, key=len, reverse=True)
-    return [most, *freed, *fewer, *resized], OwnLines(line, free)
+    return [most, *(one for one, _ in freed), *fewer, *resized], OwnLines(line, free)
 
 
 def _values(group: _Group, places: Sequence[int]) -> set[str]:

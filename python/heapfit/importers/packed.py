@@ -7,7 +7,6 @@ Whatever the packer, an error comes after all that was unpacked before it.
 from __future__ import annotations
 
 import bz2
-import gzip
 import io
 import lzma
 import re
@@ -18,14 +17,19 @@ from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 
+from heapfit.errors import HeapfitError
+
 PIECE = 1 << 16  # bytes unpacked at a time
 LONGEST_MAGIC = 10
 _BZIP2 = rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"
 UNPACK_ERRORS = (EOFError, OSError, lzma.LZMAError, zlib.error)
 
-# How what is no member of gzip, zstd or lz4 behind one, or a missing end, is told.
+# A member takes microseconds to begin, whatever is in it: bgzip's have some 64 KiB.
+_MOST_MEMBERS = 10_000  # of a file, and one more for each so many bytes of its content:
+_LEAST_OF_MEMBER = 1024
+
+# How what is no frame of zstd or lz4 behind one, or a missing end, is told.
 _CUT = (
-    "Not a gzipped file",
     "Truncated compressed stream",
     "Unknown frame descriptor",
     "ERROR_frameType_unknown",
@@ -70,15 +74,41 @@ class _Unpacker(Protocol):
         """What was given beyond the member's end."""
 
 
-class _Members(io.BufferedIOBase):
-    """The content of members one behind the other, as of bzip2 and xz.
+class _GzipMember:
+    """A decompressor of one member of gzip, with the face of those of bz2 and lzma."""
 
-    EOFError where one is cut, or where something else than zeros follows.
+    def __init__(self) -> None:
+        self._inflate = zlib.decompressobj(16 + zlib.MAX_WBITS)
+        self.needs_input = True
+
+    def decompress(self, data: bytes, size: int, /) -> bytes:
+        """The next bytes of the content, at most `size`."""
+        piece = self._inflate.decompress(self._inflate.unconsumed_tail + data, size)
+        self.needs_input = len(piece) < size and not self._inflate.unconsumed_tail
+        return piece
+
+    @property
+    def eof(self) -> bool:
+        """True behind the member's end."""
+        return self._inflate.eof
+
+    @property
+    def unused_data(self) -> bytes:
+        """What was given beyond the member's end."""
+        return self._inflate.unused_data
+
+
+class _Members(io.BufferedIOBase):
+    """The content of members one behind the other, as of gzip, bzip2 and xz.
+
+    EOFError where one is cut, or where something else than zeros follows. HeapfitError where they
+    are many for what is in them.
     """
 
     def __init__(self, plain: BinaryIO, magic: bytes, opened: Callable[[], _Unpacker]) -> None:
         self._plain, self._magic, self._opened = plain, magic, opened
         self._member, self._rest = opened(), b""
+        self._left = _MOST_MEMBERS * _LEAST_OF_MEMBER  # bytes, as if they were content
 
     def read1(self, size: int = -1, /) -> bytes:
         """The next bytes of the content, at most `size`; b"" at its end."""
@@ -90,6 +120,7 @@ class _Members(io.BufferedIOBase):
                 if not packed:
                     raise EOFError
             piece = self._member.decompress(packed, size)
+        self._left += len(piece)
         return piece
 
     def _begins_another(self) -> bool:
@@ -100,6 +131,12 @@ class _Members(io.BufferedIOBase):
             raise EOFError
         if rest:
             self._member, self._rest = self._opened(), rest
+            self._left -= _LEAST_OF_MEMBER
+        if self._left < 0:
+            raise HeapfitError(
+                f"consists of more than {_MOST_MEMBERS:,} packed members with next to nothing in "
+                "them (a decompression bomb? unpack it yourself if you trust it)"
+            )
         return bool(rest)
 
 
@@ -147,7 +184,7 @@ class _ArrowStream(io.BufferedIOBase):
 
 # Text may begin with BZh: behind it bzip2 has the magic of its first block, or of its end.
 _PACKERS: tuple[tuple[bytes, Callable[[BinaryIO], io.BufferedIOBase]], ...] = (
-    (rb"\x1f\x8b", lambda plain: gzip.GzipFile(fileobj=plain)),
+    (rb"\x1f\x8b", lambda plain: _Members(plain, b"\x1f\x8b", _GzipMember)),
     (rb"\x28\xb5\x2f\xfd", lambda plain: _ArrowStream(plain, "zstd")),
     (rb"\x04\x22\x4d\x18", lambda plain: _ArrowStream(plain, "lz4")),
     (rb"\xfd7zXZ\0", lambda plain: _Members(plain, b"\xfd7z", lzma.LZMADecompressor)),

@@ -83,7 +83,6 @@ _PERMITTED = re.compile(
     re.ASCII,
 )
 _SYMBOLS = re.compile(r"^(?:Symbol table '\.symtab' .*| +Num: .*|)$")
-_CALLED = re.compile(r"^(\S+) U\b", re.MULTILINE)
 _SECTION = re.compile(r"(\S+) +(\d+) +\d+")
 _HEADING = re.compile(r"section +size +addr|Total +\d+|")
 _SYMBOL = re.compile(r"^[0-9a-f]+ ([0-9a-f]+) [bBdDsSgG] (.+)$", re.MULTILINE)
@@ -266,8 +265,9 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
 
 
 def _read_undefined(nm: str, joined: Path) -> set[str]:
-    """The undefined names of an object."""
-    return set(run([nm, "--undefined-only", "-j", joined.name], joined.parent).split())
+    """The names that an object needs from elsewhere, and not weakly."""
+    listing = run([nm, "--undefined-only", "--format=posix", joined.name], joined.parent)
+    return set(re.findall(r"^(\S+) U\b", listing, re.MULTILINE))
 
 
 def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[str, str]) -> Path:
@@ -276,10 +276,7 @@ def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[s
     `others` are the names of the host's own functions for some of these.
     """
     folder, compiler = settled.parent, ("gcc", f"-m{plugin.bits}")
-    listing = run(["nm", "--undefined-only", "--format=posix", settled.name], folder)
-    called = sorted(
-        {*_CALLED.findall(listing)} - {"_GLOBAL_OFFSET_TABLE_"}
-    )  # which is the linker's
+    called = sorted(_read_undefined("nm", settled) - {"_GLOBAL_OFFSET_TABLE_"})  # the linker's
     words = "".join(f'.long "{others.get(name, name)}"\n' for name in called)
     (folder / "called.s").write_text(f'.section plugin_calls,"a"\n.long 0\n{words}')
     program, entries = folder / "host", host[1]

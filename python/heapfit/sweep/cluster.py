@@ -4,18 +4,17 @@
     this process --jobs, files--> scheduler --> workers, which have the same heapfit installed
 
 Nothing is expected of the workers' file systems: the bytes of a file travel once, as a task of
-their own, which Dask repeats where they are lost, and are compared with their hash on arrival.
+their own, which Dask repeats where they are lost.
 Only this file needs Dask.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ class Cluster:
         self._client = _connect(address)
         with suppress(ValueError):  # where this is no job of a cluster itself
             distributed.secede()  # one that waits for its own jobs takes no place from them
-        self._files: dict[str, Future] = {}
+        self._files: dict[Path, Future] = {}  # their bytes
         try:
             self._client.wait_for_workers(1, timeout=_PATIENCE)
         except TimeoutError as error:
@@ -54,8 +53,7 @@ class Cluster:
     @property
     def count(self) -> int:
         """How many jobs would begin at once."""
-        threads: int = sum(self._client.nthreads().values())
-        return max(1, threads)
+        return max(1, int(sum(self._client.nthreads().values())))
 
     def do(self, job: Job, _: object) -> Any:  # noqa: ANN401 (the work's)
         """The result of a job; WorkerDiedError if Dask suspects it of the death of its workers."""
@@ -87,21 +85,18 @@ class Cluster:
         """Forgets all jobs; those that workers have begun they end for themselves."""
         if self._client.status == "running":
             self._client.cancel([*self._client.futures], force=True)
-        self._files.clear()
         self._client.close(timeout=1)
 
-    def _send_file(self, path: Path) -> dict[str, Any]:
-        """A file's hash, and where its bytes will be; of a file of a store its path alone."""
+    def _send_file(self, path: Path) -> tuple[Path, Future | None]:
+        """A file and where its bytes will be; of a file of a store, which is read there, None."""
         if isinstance(path, StoreFile):
-            return {"path": path}
-        content = path.read_bytes()
-        digest = hashlib.sha256(content).hexdigest()
-        if digest not in self._files:
-            key = f"heapfit-file-{digest}-{uuid.uuid4().hex}"
+            return path, None
+        if path not in self._files:
+            key = f"heapfit-file-{uuid.uuid4().hex}"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # Dask's: that they are many
-                self._files[digest] = self._client.submit(bytes, content, key=key)
-        return {"name": path.name, "digest": digest, "content": self._files[digest]}
+                self._files[path] = self._client.submit(bytes, path.read_bytes(), key=key)
+        return path, self._files[path]
 
 
 def _connect(address: str) -> Client:
@@ -120,16 +115,14 @@ def _connect(address: str) -> Client:
         raise HeapfitError(f"{address}: no Dask scheduler answers: {first_line(error)}") from error
 
 
-def perform_there(version: str, job: Job, files: list[Mapping[str, Any]]) -> Any:  # noqa: ANN401
+def perform_there(version: str, job: Job, files: Sequence[tuple[Path, bytes | None]]) -> Any:  # noqa: ANN401
     """What a worker of the cluster does: a job, with its files in a folder of its own."""
     if version != _engine.version:
         raise HeapfitError(f"a worker of the cluster has heapfit {_engine.version}, not {version}")
     with scratch_folder() as folder:
-        paths = [file.get("path") or folder / f"{i}-{file['name']}" for i, file in enumerate(files)]
-        for file, path in zip(files, paths, strict=True):
-            if "path" in file:
-                continue
-            if hashlib.sha256(file["content"]).hexdigest() != file["digest"]:
-                raise HeapfitError(f"{file['name']}: damaged on its way to a worker")
-            path.write_bytes(file["content"])
+        paths = []
+        for i, (path, content) in enumerate(files):
+            paths.append(path if content is None else folder / f"{i}-{path.name}")
+            if content is not None:
+                paths[i].write_bytes(content)
         return perform(job, paths)

@@ -13,6 +13,10 @@
 
 #include "board/semihost.h"
 #include "heap.h"
+#ifdef RECORDED
+#include "adapters/one_heap.h"
+#include "sinks/sinks.h"
+#endif
 
 enum { SLOTS = 40, STARTED = 10, LOST = 5, LARGEST = 300, STEPS = 500 };
 
@@ -48,7 +52,10 @@ static void say(const char *what, uint32_t first, uint32_t second) {
     semihost_print(line);
 }
 
-static void *take(uint32_t size) {
+__attribute__((noinline)) static void *take(uint32_t size) {
+#ifdef RECORDED
+    hfit_record_site(&hfit_one_heap, __builtin_return_address(0));
+#endif
     unsigned char *block = heap_take(size);
     if (block == NULL) {
         say("r", size, 0);
@@ -67,6 +74,10 @@ static void give(void *block) {
 }
 
 __attribute__((noinline)) void stopped(void) {
+#ifdef RECORDED
+    hfit_record_close_frame(&hfit_one_heap);
+    (void)hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, NULL);
+#endif
     semihost_print("stopped\n");
     for (;;) {
     }

@@ -15,12 +15,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit import _engine
 from heapfit.checks.system_run import place_requests
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.heaps import name_system_heap
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.boots import read_frames
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.profile import profile_trace
@@ -35,7 +34,7 @@ _HOST_BITS = 64
 
 def read_addresses(log: Path) -> Addresses:
     """The addresses of blocks of a byte or more, resized ones again; HeapfitError as on import."""
-    return _read_log(log).addresses
+    return read_frames(log)[0].addresses
 
 
 def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
@@ -51,7 +50,7 @@ def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
     heap = find_heap(name, STANDARD_ALIGNMENT) if name else None
     if heap is None:
         return
-    reader = _read_log(log)
+    reader, _ = read_frames(log)
     if not reader.is_whole:
         return
     profile = profile_trace(trace)
@@ -65,17 +64,6 @@ def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
             f"From event {event} on {heap.name}'s rule places blocks elsewhere than the device "
             "did: calls were recorded outside the heap's lock, or the device has another heap."
         )
-
-
-def _read_log(log: Path) -> _engine.FrameTrace:
-    reader = _engine.FrameTrace(drop_unknown=True)
-    reader.keep_addresses()
-    with ByteStream(log) as stream:
-        for chunk in stream.chunks():
-            reader.feed(chunk)
-            reader.take()
-    reader.finish()
-    return reader
 
 
 def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) -> int | None:

@@ -58,7 +58,7 @@ _HEADING = re.compile(
 # One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
 _OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks")
 _BARE = re.compile(r"^\s*(\d+)\s*$")  # println(xPortGetFreeHeapSize())
-_RULE = re.compile(r"^[\s|+:=-]*-[\s|+:=-]*$")  # below the names of a table
+_RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
 _LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
 
@@ -120,8 +120,7 @@ class Printed:
         self._before = line.text
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
-            heading = _HEADING.match(line.text)
-            if heading:
+            if heading := _HEADING.match(line.text):
                 name = heading["pool"] or heading["bits"] or heading["name"]
                 self._heading, self._last = name.strip(" '\"-[]"), None
             return []

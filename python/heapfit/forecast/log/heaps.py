@@ -32,7 +32,7 @@ SETTINGS = (
     (r"^memheap\s", ".*", "B", "the size of its rt_memheap_init"),
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
-    (r"\d+-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
+    (r"\d-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
     (r"\btail memory\b|[Aa]rena", ".*", "B", "the tensor arena's size"),  # TFLite Micro
 )
 
@@ -57,5 +57,4 @@ def judge_heaps(log: TelemetryLog) -> list[Outlook]:
 
 def _urgency(seen: Outlook) -> float:
     """The seconds or states until it ends; infinite where it does not fall."""
-    falls = seen.finding is Finding.FALLS and seen.run_out is not None
-    return seen.run_out.after if falls and seen.run_out else inf
+    return seen.run_out.after if seen.finding is Finding.FALLS and seen.run_out else inf

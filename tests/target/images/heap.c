@@ -2,8 +2,8 @@
 /*
  * Stand-ins for the heaps of lwIP, Zephyr and ESP-IDF, written by us after their published layouts:
  * headers, names and counters are theirs, the rule is a plain first fit. -DLWIP, -DZEPHYR,
- * -DESP_IDF chooses one, -DPOISONED the last with poisoning; what each defines is where a chunk
- * ends, whether it is used, and how that is written.
+ * -DESP_IDF chooses one, -DPOISONED the last with poisoning, -DMOVED one whose structs have more
+ * members; what each defines is where a chunk ends, whether it is used, and how that is written.
  */
 #include "heap.h"
 
@@ -11,6 +11,12 @@
 #include <stdint.h>
 
 enum { BYTES = 16384 };
+
+#ifdef MOVED
+#define MORE(member) member;
+#else
+#define MORE(member)
+#endif
 
 static _Alignas(8) uint8_t ram_heap[BYTES + 64];
 
@@ -23,9 +29,14 @@ typedef struct mem {
     uint16_t next;
     uint16_t prev;
     uint8_t used;
+    MORE(uint16_t user_size) /* with overflow checks */
 } mem;
 
-enum { HEADER = 8, STEP = 4, LEAST = 20 };
+#ifdef MOVED
+enum { HEADER = 24, STEP = 4, LEAST = 52, CHECKED = 16 };
+#else
+enum { HEADER = 8, STEP = 4, LEAST = 20, CHECKED = 0 };
+#endif
 static uint8_t *ram;
 static mem *ram_end;
 static mem *volatile lfree;
@@ -66,6 +77,7 @@ void heap_start(void) {
 #elif defined(ZEPHYR)
 typedef struct z_heap {
     uint32_t chunk0_hdr[2];
+    MORE(uint32_t other[2])
     uint32_t end_chunk;
     uint32_t avail_buckets;
     uint32_t buckets[12];
@@ -122,7 +134,8 @@ void *sys_heap_alloc(k_heap *heap, size_t size) {
 }
 
 #elif defined(ESP_IDF)
-typedef struct multi_heap {
+typedef struct multi_heap_info {
+    MORE(void *other)
     void *lock;
     size_t free_bytes;
     size_t minimum_free_bytes;
@@ -130,14 +143,21 @@ typedef struct multi_heap {
     uint32_t *heap_data;
 } multi_heap;
 
-typedef struct heap_t {
+typedef struct heap_t_ {
     uint32_t caps[3];
+    MORE(uint32_t other)
     intptr_t start;
     intptr_t end;
     uint32_t mux[2];
     multi_heap *heap;
-    struct heap_t *next;
+    struct heap_t_ *next;
 } heap_t;
+
+typedef struct control_t {
+    uint32_t index[5];
+    MORE(uint32_t other)
+    uint32_t size;
+} control_t;
 
 enum { HEADER = 8, STEP = 4, LEAST = 16, CONTROL = 96 };
 static heap_t main_heap;
@@ -172,7 +192,7 @@ void heap_start(void) {
     multi_heap *heap = (multi_heap *)(void *)ram_heap;
     main_heap.heap = heap;
     heap->heap_data = (uint32_t *)(heap + 1);
-    heap->heap_data[5] = CONTROL;
+    ((control_t *)(void *)heap->heap_data)->size = CONTROL;
     heap->pool_size = BYTES - sizeof *heap;
     heap->free_bytes = heap->pool_size - CONTROL;
     word_at(heap_end())[1] = 0;
@@ -201,7 +221,11 @@ static void *poisoned(unsigned char *block, size_t size) {
     return block + HEAD;
 }
 #else
+#if defined(LWIP)
+enum { HEAD = 0, POISON = CHECKED };
+#else
 enum { HEAD = 0, POISON = 0 };
+#endif
 
 static void *poisoned(unsigned char *block, size_t size) {
     (void)size;
