@@ -10,9 +10,9 @@ sizes that come by chance each recording has others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,10 +36,13 @@ class LiveBytes:
     mean: float  # on average over the recording's events
 
 
-# The live bytes of a recording by size class, by call site, which is a function or the recorder's
-# hash, and by task; without those that are not recorded, and without a task that is alone.
-Kind: TypeAlias = Literal["size", "call site", "task"]
-Holdings: TypeAlias = Mapping[Kind, Mapping[Name, LiveBytes]]
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """The live bytes of a recording, by size class, by call site and by task."""
+
+    sizes: Mapping[Name, LiveBytes]  # by class
+    sites: Mapping[Name, LiveBytes]  # by function, or the recorder's hash; empty: none are recorded
+    tasks: Mapping[Name, LiveBytes] = field(default_factory=dict)  # empty: one alone, or unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +64,10 @@ class Change:
 class Changes:
     """The largest changes first; without a recording to compare with, the largest holdings."""
 
-    grown: Mapping[Kind, tuple[Change, ...]]  # those of which some have
+    sizes: tuple[Change, ...]
+    sites: tuple[Change, ...]
     are_builds_different: bool  # hashes of call sites name those of one build only
+    tasks: tuple[Change, ...] = ()
 
 
 NOTHING = LiveBytes(0, 0.0)
@@ -79,26 +84,23 @@ def holdings_of(
     is_there = blocks.are_live_at(blocks.peak)
     at_peak = blocks.sizes * is_there
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
-    held: dict[Kind, Mapping[Name, LiveBytes]]
-    held = {"size": _hold(size_classes(blocks.sizes), {}, at_peak, mean)}
-    if len(loaded.sites):
-        names = name_sites(loaded, programs, by_function=by_function)
-        held["call site"] = _hold(loaded.sites[blocks.starts], names, at_peak, mean)
-    (threads,) = loaded.trace.whole("thread")
+    sizes = _hold(size_classes(blocks.sizes), {}, at_peak, mean)
+    threads = np.concatenate([one["thread"] for one in loaded.trace.batches(("thread",))])
     by_task = _hold(threads[blocks.starts], {}, at_peak, mean)
-    return held | ({"task": by_task} if len(by_task) > 1 else {})
+    tasks = by_task if len(by_task) > 1 else {}
+    if len(loaded.sites) == 0:
+        return Holdings(sizes, {}, tasks)
+    names = name_sites(loaded, programs, by_function=by_function)
+    return Holdings(sizes, _hold(loaded.sites[blocks.starts], names, at_peak, mean), tasks)
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
     """The growth from one recording to another."""
-    grown = {
-        kind: _find_growth(held, None if before is None else before.get(kind, {}))
-        for kind, held in now.items()
-    }
-    sites, old = now.get("call site", {}), (before or {}).get("call site", {})
     return Changes(
-        {kind: found for kind, found in grown.items() if found},
-        _share_known(sites, old) < _COMMON,
+        _find_growth(now.sizes, None if before is None else before.sizes),
+        _find_growth(now.sites, None if before is None else before.sites),
+        before is not None and _share_known(now.sites, before.sites) < _COMMON,
+        _find_growth(now.tasks, None if before is None else before.tasks),
     )
 
 

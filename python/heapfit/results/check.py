@@ -166,8 +166,7 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
 def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     """Why a recording fails: what grew since the base, what leaks, the request that failed."""
     changes, refusal = one.changes, one.run.refusal
-    grown = {} if changes is None else changes.grown
-    first = next(iter(grown.get("call site") or grown.get("size", ())), None)
+    first = next(iter((changes.sites or changes.sizes) if changes else ()), None)
     site = None if one.refusals is None else one.refusals.first
     causes = []
     is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
@@ -229,9 +228,9 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("r_min", value=lambda one: one.needed and one.needed.r_min),
     Column("r_safe", "needs", lambda one: one.needed and one.needed.r_safe),
     Column("margin_eaten"),
-    Column("sizes", value=lambda one: one.changes and one.changes.grown.get("size", ())),
-    Column("sites", value=lambda one: one.changes and one.changes.grown.get("call site", ())),
-    Column("tasks", value=lambda one: one.changes and one.changes.grown.get("task", ())),
+    Column("sizes", value=lambda one: one.changes and one.changes.sizes),
+    Column("sites", value=lambda one: one.changes and one.changes.sites),
+    Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
     Column("grows", value=lambda one: one.grows or None),
 )
@@ -292,7 +291,7 @@ def _finding_parts(one: CheckedRecording, check: Check, *, is_alone: bool) -> li
 def _growth_parts(one: CheckedRecording) -> list[Part]:
     """What grew in a recording that is compared with the base alone."""
     changes, name = one.changes, one.run.name
-    if changes is None or not changes.grown:
+    if changes is None or not (changes.sizes or changes.sites or changes.tasks):
         return [Line(f"{name}: no size, call site or task holds more than in the base.")]
     return [Line(""), Line(f"{name}: {one.grows}".rstrip()), *_change_parts(changes)]
 
@@ -336,6 +335,12 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
     ]
 
 
+def list_changes(changes: Changes) -> list[tuple[str, Sequence[Change]]]:
+    """The sizes, call sites and tasks that grew, or hold most; what is unknown is left out."""
+    kinds = (("size", changes.sizes), ("call site", changes.sites), ("task", changes.tasks))
+    return [(what, changed) for what, changed in kinds if changed]
+
+
 def _order(changed: Sequence[Change]) -> str:
     return "largest growth first" if changed[0].before else "largest first"
 
@@ -346,7 +351,7 @@ DIFFERENT = "The builds differ, and with them the call sites: give --program"
 def _change_parts(changes: Changes) -> list[Part]:
     """What grew most; without a base what holds most."""
     parts: list[Part] = []
-    for what, changed in changes.grown.items():
+    for what, changed in list_changes(changes):
         parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
     different = f"{DIFFERENT}, --base-program."
     return [*parts, *map(Line, which_hold((changes.are_builds_different, different)))]

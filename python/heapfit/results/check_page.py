@@ -22,6 +22,7 @@ from heapfit.results.check import (
     describe_cause,
     describe_other_programs,
     headline_of,
+    list_changes,
     say_verdict,
 )
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
@@ -131,7 +132,7 @@ def _grown_section(found: ShownCheck) -> Section | None:
     if changes is None:
         return None
     parts: list[Part] = []
-    for what, changed in changes.grown.items():
+    for what, changed in list_changes(changes):
         parts += [Heading(f"By {what}"), change_table(what, changed)]
     different = f"{DIFFERENT} and --base-program."
     parts += map(Line, which_hold((changes.are_builds_different, different)))
