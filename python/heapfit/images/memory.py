@@ -124,9 +124,9 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
     ]
     order: Order = "little" if elf.little_endian else "big"
     stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
-    return Memory(
-        elf.elfclass // 8, order, _symbols(elf), sections, read_types(elf), stack
-    ), constant
+    symbols = _symbols(elf)
+    types = read_types(elf, symbols)
+    return Memory(elf.elfclass // 8, order, symbols, sections, types, stack), constant
 
 
 def _read_core(
@@ -154,10 +154,12 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     table = program.get_section_by_name(".symtab")
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        is_code = row["st_info"]["type"] == "STT_FUNC"
-        if row.name and row.name[0] != "$" and row["st_shndx"] != "SHN_UNDEF":
+        kind = row["st_info"]["type"]
+        is_there = kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF"
+        if row.name and row.name[0] != "$" and is_there:
             for name in (row.name, row.name.split(".")[0]):
                 found.setdefault(
-                    name, (row["st_value"] - (row["st_value"] & is_code), row["st_size"])
+                    name,
+                    (row["st_value"] - (row["st_value"] & (kind == "STT_FUNC")), row["st_size"]),
                 )
     return found
