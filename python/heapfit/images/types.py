@@ -24,7 +24,7 @@ def read_types(elf: ELFFile, symbols: Mapping[str, tuple[int, int]]) -> dict[str
     Of the sources of heaps alone, as a program has many; as far as DWARF is there and whole.
     """
     found: dict[str, int] = {}
-    with suppress(DWARFError, *DAMAGED):
+    with suppress(DWARFError, NotImplementedError, *DAMAGED):
         info = elf.get_dwarf_info()
         units = info.get_aranges()
         known = [symbols[one][0] for one in _FUNCTIONS if units and one in symbols]
