@@ -539,6 +539,11 @@ SUGGESTED = {
         "m.c:45 alloc 0x20001000 24\nm.c:49 alloc 0x20001040 100\nm.c:61 free 0x20001000\n",
         (124, 100),
     ),
+    "a free's word that has an allocation's in it": (
+        "alloc ptr=0x20001000 size=24 align=8\nalloc ptr=0x20001040 size=50 align=8\n"
+        "dealloc ptr=0x20001000 size=24 align=8\n",
+        (74, 50),
+    ),
     "an owner before the size": (
         "get owner=12 size=24 at 0x20001000\nget owner=13 size=50 at 0x20001040\n"
         "put owner=12 at 0x20001000\n",

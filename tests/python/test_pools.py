@@ -137,8 +137,7 @@ def test_counts_are_the_most_blocks_live_at_once() -> None:
 def test_each_size_has_a_pool_of_its_worst_case_and_no_search_is_needed(tmp_path) -> None:
     spec = parse_workload("t2_w4:limit=3,events=2000")
     loaded = load_trace(generate_workload(spec, tmp_path / "w"), alignment=8)
-    classes = block_sizes(loaded.profile, 8)
-    plan = worst_case_plan(ALLOCATOR, loaded.events, classes, 8)
+    plan = worst_case_plan(ALLOCATOR, loaded)
     # 1978 B are rounded up to a multiple of 8.
     assert plan.pools == tuple(Pool(size, 3, True) for size in (528, 1040, 1984, 2952))
     (row,) = compare(
@@ -154,7 +153,7 @@ def test_sizes_that_need_equal_blocks_are_one_class(tmp_path) -> None:
     loaded = load_trace(generate_workload(spec, tmp_path / "w"), alignment=8)
     assert block_sizes(loaded.profile, 8) == [8, 528]
     assert block_sizes(loaded.profile, 4) == [4, 524, 528]
-    plan = worst_case_plan(ALLOCATOR, loaded.events, [8, 528], 8)
+    plan = worst_case_plan(ALLOCATOR, loaded)
     peaks = _engine.pool_peaks(loaded.events, [(528, True)], 8, ALLOCATOR)
     assert [pool.count for pool in plan.pools if pool.size == 528] == list(peaks.counts)
 

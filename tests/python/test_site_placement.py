@@ -20,7 +20,7 @@ from heapfit.design.placement.sites import (
     busiest_sites,
     learn_sites,
 )
-from heapfit.design.placement.tailored_plans import BY_SITE, layouts, make_tailored_candidates
+from heapfit.design.placement.tailored_plans import BY_SITE, layouts
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
@@ -188,9 +188,44 @@ def test_fit_offers_call_sites_only_where_the_program_can_hand_them_over(
     assert "app_malloc_at" in (found.paths.code / "app_heap.h").read_text()
 
 
-def test_without_the_option_the_sites_that_are_there_are_told(loaded: LoadedTrace) -> None:
-    told = {one.name: one for one in make_tailored_candidates(loaded)}
-    assert "3 call sites are recorded" in str(told[BY_SITE])
+def write_rounds(path: Path, other: int, rounds: int) -> Trace:
+    """Blocks of one size alternate, one site's go, larger ones come; all go each fourth time."""
+    events: list[tuple[int, int, int, int]] = []
+    live: list[int] = []
+    born = 0
+    for number in range(rounds):
+        asked = [(STAYS if i % 2 == 0 else other, 64) for i in range(80)]
+        made = [*range(born, born + 80)]
+        events += [(ALLOC, one, size, site) for one, (site, size) in zip(made, asked, strict=True)]
+        late = [*range(born + 80, born + 100)]
+        born += 100
+        events += [(4, one, 0, 0) for one in made[1::2]]
+        events += [(ALLOC, one, 128, LATE) for one in late]
+        live += [*made[::2], *late]
+        if number % 4 == 3:
+            events += [(4, one, 0, 0) for one in live]
+            live = []
+    columns = zip(("op", "object", "size", "site"), zip(*events, strict=True), strict=True)
+    return write_trace(path, [{name: np.array(of) for name, of in columns}], TraceInfo())
+
+
+@pytest.mark.parametrize(
+    ("other", "rounds", "saves"),
+    [(GOES, (16,), True), (STAYS, (16,), False), (GOES, (16, 20), True)],
+)
+def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
+    tmp_path: Path, other: int, rounds: tuple[int, ...], saves: bool
+) -> None:
+    paths = [write_rounds(tmp_path / f"{n}.parquet", other, n).path for n in rounds]
+    found = fit(paths, tmp_path / "out", FitOptions(4))
+    told = [one for one in found.findings if "passes its call sites" in one]
+    assert len(told) == saves == (found.by_site is not None)
+    if found.by_site is not None:
+        asked = fit(paths, tmp_path / "asked", FitOptions(4, call_sites=True))
+        assert asked.winner.name == BY_SITE and asked.by_site is None
+        most = 0.98 * found.answer.size.region
+        assert asked.answer.size.region <= found.by_site.region <= most
+        assert found.by_site.saved == found.answer.size.region - found.by_site.region
 
 
 def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: LoadedTrace) -> None:

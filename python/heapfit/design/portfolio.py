@@ -28,7 +28,6 @@ from heapfit.design.placement.tailored_plans import ALLOCATOR as TAILORED
 from heapfit.design.placement.tailored_plans import (
     NOT_LEARNED,
     least_layout,
-    list_plain_candidates,
     make_tailored_candidates,
 )
 from heapfit.design.plan_options import PlanOptions
@@ -84,7 +83,7 @@ def list_uncounted(
     made = [
         *_list_plain_allocators(loaded),
         *_make_sized(loaded, options, progress),
-        *_make_tailored(loaded, options, progress),
+        *make_tailored_candidates(loaded, options, progress),
     ]
     return [*made, *_make_coarser(loaded, options, progress, made)]
 
@@ -111,14 +110,6 @@ def _make_sized(
     return [*plain, learn_sized_ends(loaded, options.seed, progress)]
 
 
-def _make_tailored(
-    loaded: LoadedTrace, options: PlanOptions, progress: Progress
-) -> list[PortfolioEntry]:
-    if not options.learns:
-        return list_plain_candidates(loaded)
-    return make_tailored_candidates(loaded, options, progress)
-
-
 def _make_coarser(
     loaded: LoadedTrace, options: PlanOptions, progress: Progress, made: Sequence[PortfolioEntry]
 ) -> list[PortfolioEntry]:
@@ -132,7 +123,7 @@ def _make_coarser(
     found = [
         *_list_plain_allocators(coarser),
         *_make_sized(coarser, options, progress),
-        *_make_tailored(coarser, options, progress),
+        *make_tailored_candidates(coarser, options, progress),
     ]
     return [
         skip_duplicate(entry, made) if isinstance(entry, Candidate) else entry

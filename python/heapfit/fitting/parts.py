@@ -58,7 +58,7 @@ class Parts:
         if rival is not row and row.trained_on_this_trace:
             others, more = self.measure(rival, options)
             peaks, work = sum(one.profile.u_max for one in self.parts), work + more
-            lasts = _total(others) - _total(needs) >= LEAST_POINTS / 100 * peaks
+            lasts = total_need(others) - total_need(needs) >= LEAST_POINTS / 100 * peaks
         judged = replace(row, parts=needs, lasts=lasts, work=row.work + work)
         return replace(table.with_row(judged), work=table.work + work)
 
@@ -90,6 +90,11 @@ def cut_parts(recording: LoadedTrace) -> Parts | None:
     load, profile = Load.of([recording.profile]), recording.profile
     if load.is_job or load.is_start or profile.events < PARTS * _LIVES * profile.live_blocks_max:
         return None
+    return cut_recording(recording)
+
+
+def cut_recording(recording: LoadedTrace) -> Parts:
+    """The parts of any recording, and its halves, cut once."""
     if (_PARTS,) not in recording.found:
         recording.found[_PARTS,] = _cut(recording)
     found: Parts = recording.found[_PARTS,]
@@ -109,5 +114,6 @@ def _cut(recording: LoadedTrace) -> Parts:
     return Parts(tuple(found[:-2]), tuple(found[-2:]))
 
 
-def _total(needs: Sequence[int | None]) -> float:
+def total_need(needs: Sequence[int | None]) -> float:
+    """The bytes of all; without end where one has no region."""
     return sum(float("inf") if one is None else one for one in needs)

@@ -26,6 +26,7 @@ from heapfit.fitting.assessment import (
     check_holdout,
     suggest_next_recordings,
 )
+from heapfit.fitting.by_site import BySite, find_by_site
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths
 from heapfit.fitting.longer_runs import FitKinds, forecast_selection
@@ -83,6 +84,7 @@ class Fit:
     longer: LongerRuns
     changes: ChangeTest | None  # the heap that is set, tried on changed programs; None: not tried
     this_build: ThisBuild | None  # a plan that needs less, passed over for a change
+    by_site: BySite | None  # what the program saves that passes its call sites
     # The incumbent heap compared with the fitted one; where none is known, one that many have.
     today: IncumbentVerdict | None = None
     excerpt: ExcerptInfo | None = None  # where a recording was too long to be searched whole
@@ -156,6 +158,7 @@ class Fit:
                 replaced,
                 self.excerpt and self.excerpt.sentence(),
                 build and build.sentence(),
+                self.by_site and (self.lasts or not self.leak) and self.by_site.sentence(),
                 MEANING.get(self.options.effort),
                 *(f"{one[:1].upper()}{one[1:].removesuffix('.')}." for one in self.warnings),
             )
@@ -209,7 +212,7 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         choice, workload.recordings, searched, stages.part("hold")
     )
     kinds, longer = forecast_selection(selection)
-    changes = _confirm_changes(selection)
+    changes, (by_site, further) = _confirm_changes(selection), find_by_site(selection)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
     runs = _list_runs(selection)
@@ -237,10 +240,11 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         longer=longer,
         changes=changes,
         this_build=find_this_build(selection),
+        by_site=by_site,
         today=selection.today,
         excerpt=selection.excerpt,
         designs=choice.designs,
-        work=_sum_work(selection, changes, suggested + referred, holdout.events),
+        work=further + _sum_work(selection, changes, suggested + referred, holdout.events),
     )
 
 

@@ -75,7 +75,8 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
         *_queue_fields(fit),
         Fields({"held": fit.holdout}),
         *changes,
-        Fields({"this_build": told, "looked_at": fit.excerpt, "effort": effort}),
+        Fields({"this_build": told, "by_site": fit.by_site}),
+        Fields({"looked_at": fit.excerpt, "effort": effort}),
         *paths,
     ]
 

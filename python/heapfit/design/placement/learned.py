@@ -74,6 +74,14 @@ class PlacedLayout:
     high: int  # bits
     region: int  # bytes
 
+    @classmethod
+    def of_plan(cls, plan: Plan) -> PlacedLayout:
+        """What a plan without call sites and shared heap says; its region is not known."""
+        kept = dict(plan.scalars)
+        high = kept.pop("high_0", 0) | kept.pop("high_1", 0) << 32
+        kept.pop("ends", None)
+        return cls(replace(plan, scalars=kept), high, 0)
+
     @property
     def plan(self) -> Plan:
         """The plan; with one end if no class is cut from the other."""

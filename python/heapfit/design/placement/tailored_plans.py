@@ -20,10 +20,10 @@ from heapfit.design.placement.learned import (
     Placement,
     learn_placement,
 )
-from heapfit.design.placement.sites import busiest_sites, learn_sites
+from heapfit.design.placement.sites import learn_sites
 from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.pools import special_pools, static_pools
+from heapfit.design.pools import static_pools
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
@@ -37,7 +37,6 @@ BY_SITE = "tailored_by_site"
 STACKS = "tailored_stacks"
 LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (decision 13)
 STATIC_ZONES = "tailored_static_zones"
-MOST_ZONES = 256  # a plan of more is a long table in ROM
 _LEAST_STACKS = 0.1  # of U_max: where sizes are random, stacks of less saved 0.6 points of it
 _MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
@@ -107,6 +106,8 @@ def make_tailored_candidates(
     options, every = options or PlanOptions(), layouts(loaded.alignment)
     plain = {name: one for name, one in every.items() if options.layout in (None, one)}
     candidates, seed = _list_plain(loaded, plain), options.seed
+    if not options.learns:
+        return [*candidates, *(NotApplicable(name, NOT_LEARNED) for name in _LEARNED)]
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
     learned = learn_placement(
         loaded,
@@ -129,15 +130,9 @@ def make_tailored_candidates(
     else:
         candidates.append(NotApplicable(STACKS, why_not, before[0]))
     if not options.call_sites:
-        return [*candidates, *_skip_sites(loaded)]
+        return candidates
     by_site, replayed = learn_sites(loaded, learned.climbed, most, seed, progress)
     return [*candidates, replace(_judge_sites(loaded, by_site, before), replayed=replayed)]
-
-
-def list_plain_candidates(loaded: LoadedTrace) -> list[Candidate | NotApplicable]:
-    """The candidates of `tailored` that need no learning; the others do not apply."""
-    left = [NotApplicable(name, NOT_LEARNED) for name in _LEARNED]
-    return [*_list_plain(loaded, layouts(loaded.alignment)), *left]
 
 
 def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
@@ -208,26 +203,10 @@ def _judge_sites(
     return candidate_if_better(BY_SITE, by_site, before, loaded.profile.u_max, learned_from)
 
 
-def _skip_sites(loaded: LoadedTrace) -> list[NotApplicable]:
-    count = len(busiest_sites(loaded))
-    if count < 2:
-        return []
-    why = f"{count} call sites are recorded; with --call-sites the program has to pass them"
-    return [NotApplicable(BY_SITE, why)]
-
-
 def _static_zones(loaded: LoadedTrace) -> Candidate | NotApplicable:
     """The candidate with a zone for each size's most blocks, if all sizes peak together."""
-    classes = static_pools.block_sizes(loaded.profile, loaded.alignment)
-    if len(classes) > MOST_ZONES or classes[-1] > special_pools.LARGEST_POOL:
-        why = (
-            f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for zones"
-        )
-        return NotApplicable(STATIC_ZONES, why)
     try:
-        zones = static_pools.worst_case_plan(
-            greedy_budgets.ALLOCATOR, loaded.events, classes, loaded.alignment
-        )
+        zones = static_pools.worst_case_plan(greedy_budgets.ALLOCATOR, loaded)
     except HeapfitError as error:
         return NotApplicable(STATIC_ZONES, str(error))
     over = sum(pool.size * pool.count for pool in zones.pools) / loaded.profile.u_max

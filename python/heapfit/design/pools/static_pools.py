@@ -7,13 +7,15 @@ P_i,max. It is also what traces of many sizes cannot afford.
 
 from __future__ import annotations
 
-from heapfit import _engine
-from heapfit.design.pools.special_pools import special_pools_plan
+from heapfit.design.pools.special_pools import LARGEST_POOL, special_pools_plan
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile, sum_by_block
 
 ALLOCATOR = "static_pools"
 EQUAL_BUFFERS = "fixed_pool"  # the allocator of one pool
+MOST_SIZES = 256  # with a pool each; a plan of more is a long table in ROM
 MOST_POOLS = 4096  # an allocator's own limit
 
 
@@ -23,8 +25,15 @@ def block_sizes(profile: Profile, alignment: int) -> list[int]:
     return list(sizes.tolist())
 
 
-def worst_case_plan(
-    allocator: str, events: _engine.EventArray, classes: list[int], alignment: int
-) -> Plan:
-    """A pool of each class with as many blocks as are ever live at once."""
-    return special_pools_plan(allocator, events, [(size, True) for size in classes], alignment)
+def worst_case_plan(allocator: str, loaded: LoadedTrace) -> Plan:
+    """A pool of each size with as many blocks as are ever live at once.
+
+    HeapfitError where the sizes are too many, or too large, or no pool serves some request.
+    """
+    classes = block_sizes(loaded.profile, loaded.alignment)
+    if len(classes) > MOST_SIZES or classes[-1] > LARGEST_POOL:
+        raise HeapfitError(
+            f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for pools"
+        )
+    shapes = [(size, True) for size in classes]
+    return special_pools_plan(allocator, loaded.events, shapes, loaded.alignment)

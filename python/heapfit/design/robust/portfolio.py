@@ -24,7 +24,6 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 SHARED = "best_fit"
-MOST_SIZES = 256  # with a pool each; a plan of more is a long table in ROM
 _WORST_CASE = "a pool for each size, at its largest peak in any trace"
 
 
@@ -58,16 +57,8 @@ def _base_portfolio(joined: LoadedTrace, options: PlanOptions, progress: Progres
 def _worst_case(joined: LoadedTrace) -> list[Candidate | NotApplicable]:
     """The worst case as pools alone, which serve no other size, and as budgets over a heap."""
     names = f"{special_pools.ALLOCATOR}_worst_case", f"{greedy_budgets.ALLOCATOR}_worst_case"
-    classes = static_pools.block_sizes(joined.profile, joined.alignment)
-    if len(classes) > MOST_SIZES or classes[-1] > special_pools.LARGEST_POOL:
-        why = (
-            f"{len(classes):,} sizes up to {classes[-1]:,} B are too many, or too large, for pools"
-        )
-        return [NotApplicable(name, why) for name in names]
     try:
-        pools = static_pools.worst_case_plan(
-            special_pools.ALLOCATOR, joined.events, classes, joined.alignment
-        )
+        pools = static_pools.worst_case_plan(special_pools.ALLOCATOR, joined)
     except HeapfitError as error:
         return [NotApplicable(name, str(error)) for name in names]
     alone = special_pools.link_free_blocks(pools)

@@ -164,7 +164,7 @@ class Outlook(Brief):
     @property
     def least(self) -> int:
         """The least free bytes that the boot shows."""
-        return min(one.free if one.least is None else min(one.free, one.least) for one in self.boot)
+        return min(one.lowest for one in self.boot)
 
     @property
     def share(self) -> float | None:

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a program saves that passes its call sites, where these are recorded and were not asked for.
+
+The plan starts from the best that was found without, in its layout, and is learned from fewer
+replays than `--call-sites` takes. It is told only if what it did not learn from needs less, too:
+
+    one recording     | half 1 | half 2 |     learned of either half, replayed on the other
+    several           learned of the one that needs most, replayed on the others
+
+The heap that it is compared with has seen all of these, and holds as many changes of the program.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.margin import MarginKind
+from heapfit.comparison.work import NO_WORK, Work, total_work
+from heapfit.design.placement.learned import PlacedLayout
+from heapfit.design.placement.sites import learn_sites
+from heapfit.design.placement.tailored_plans import ALLOCATOR, BY_SITE
+from heapfit.fitting.choice import compute_size
+from heapfit.fitting.parts import cut_recording, total_need
+from heapfit.fitting.selection import Selection
+from heapfit.plan.quantities import format_share
+from heapfit.trace.loaded import LoadedTrace
+
+_TIMES: Final = 25  # all events: what is replayed to learn; twice as many find no more there
+_LEAST_EVENTS: Final = 500_000
+_LEAST_SAVED: Final = 0.02
+_CODE: Final = 230  # bytes more of `tailored` as linked for a Cortex-M4 at -Os
+
+
+@dataclass(frozen=True, slots=True)
+class BySite:
+    """A plan by call site, beside the answer. Bytes, with the reserve that each of both needs."""
+
+    region: int
+    saved: int
+
+    def sentence(self) -> str:
+        """What passing the call sites saves, and what it takes."""
+        share = format_share(self.saved / (self.saved + self.region))
+        return (
+            f"About {self.saved:,} B less ({share}) if the program passes its call sites: fit "
+            f"--call-sites. Each request then names a tag, by functions of {_CODE} B of flash."
+        )
+
+
+def find_by_site(selection: Selection) -> tuple[BySite | None, Work]:
+    """What the call sites save over the answer, None: nothing that lasts; and the work."""
+    choice, start = selection.choice, _find_start(selection)
+    if start is None:
+        return None, NO_WORK
+    size, searched = choice.answer.size, selection.searched
+    learned, work = _learn(choice.shown, start)
+    if learned is None or not _pays(learned.region, size.r_safe):
+        return None, work
+    heap = Heap(BY_SITE, learned.plan)
+    lasts, judged = _judge(selection, start, learned)
+    if not lasts:
+        return None, work + judged
+    needs = measure(heap, searched, every_size=False)
+    needed = needs.most or learned.region
+    work += judged + Work(regions=needs.events)
+    known = replace(choice.answer.known, kind=MarginKind.PLACED, changes=0.0)
+    tested = ChangedPrograms.from_recordings(searched).test(heap, needed, known)
+    known = replace(known, changes=tested.needed if choice.row.changes else 0.0)
+    region = compute_size(needed, known, selection.options).region
+    found = BySite(region, size.region - region)
+    return (found if _pays(region, size.region) else None), work + Work(changed=tested.events)
+
+
+def _find_start(selection: Selection) -> PlacedLayout | None:
+    """The best plan without call sites of the allocator that takes these; None: none is looked for.
+
+    Of excerpts the whole would need other regions.
+    """
+    options, choice = selection.options, selection.choice
+    is_open = options.is_by_memory and options.learns and not options.allocators
+    if options.call_sites or not is_open or selection.excerpt or choice.answer.known.load.is_start:
+        return None
+    plans = [row.plan for row in (choice.winner, *choice.comparison.rows)]
+    able = (one for one in plans if one.allocator == ALLOCATOR and not one.pools)
+    return next(map(PlacedLayout.of_plan, able), None)
+
+
+def _learn(recording: LoadedTrace, start: PlacedLayout) -> tuple[PlacedLayout | None, Work]:
+    most = max(_TIMES * len(recording.events), _LEAST_EVENTS)
+    learned, replayed = learn_sites(recording, start, most)
+    return learned, Work(plans=replayed)
+
+
+def _judge(selection: Selection, start: PlacedLayout, learned: PlacedLayout) -> tuple[bool, Work]:
+    """True if recordings, or halves, that a plan did not learn from need less of it, too."""
+    shown, work = selection.choice.shown, NO_WORK
+    trials = [(learned, [one for one in selection.searched if one is not shown])]
+    if len(selection.searched) == 1:
+        halves = cut_recording(shown).halves
+        found = [_learn(half, start) for half in halves]
+        trials = [
+            (one or start, [half]) for (one, _), half in zip(found, halves[::-1], strict=True)
+        ]
+        work = total_work(more for _, more in found)
+    by_site = without = 0.0
+    for plan, recordings in trials:
+        heaps = Heap(BY_SITE, plan.plan), selection.choice.answer.heap
+        needs = [measure(heap, recordings, every_size=False) for heap in heaps]
+        by_site += total_need(needs[0].memories)
+        without += total_need(needs[1].memories)
+        work += Work(regions=sum(one.events for one in needs))
+    return _pays(by_site, without), work
+
+
+def _pays(by_site: float, without: float) -> bool:
+    return by_site <= (1 - _LEAST_SAVED) * without
