@@ -125,8 +125,10 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
     order: Order = "little" if elf.little_endian else "big"
     stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
     symbols = _symbols(elf)
-    types = read_types(elf, symbols)
-    return Memory(elf.elfclass // 8, order, symbols, sections, types, stack), constant
+    return (
+        Memory(elf.elfclass // 8, order, symbols, sections, read_types(elf, symbols), stack),
+        constant,
+    )
 
 
 def _read_core(
@@ -155,8 +157,8 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     table = program.get_section_by_name(".symtab")
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         kind = row["st_info"]["type"]
-        is_there = kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF"
-        if row.name and row.name[0] != "$" and is_there:
+        is_named = row.name and row.name[0] != "$"
+        if is_named and kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF":
             for name in (row.name, row.name.split(".")[0]):
                 found.setdefault(
                     name,

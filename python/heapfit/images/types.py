@@ -27,11 +27,12 @@ def read_types(elf: ELFFile, symbols: Mapping[str, tuple[int, int]]) -> dict[str
     with suppress(DWARFError, NotImplementedError, *DAMAGED):
         info = elf.get_dwarf_info()
         units = info.get_aranges()
-        known = [symbols[one][0] for one in _FUNCTIONS if units and one in symbols]
-        offsets = dict.fromkeys(map(units.cu_offset_at_addr, known) if units else ())
-        tops = (info.get_CU_at(one).get_top_DIE() for one in offsets if one is not None)
-        for die in (die for top in tops for die in top.iter_children()):
-            _note(die, found)
+        for name in _FUNCTIONS:
+            unit = units.cu_offset_at_addr(symbols[name][0]) if units and name in symbols else None
+            for die in (
+                info.get_CU_at(unit).get_top_DIE().iter_children() if unit is not None else ()
+            ):
+                _note(die, found)
     return found
 
 
