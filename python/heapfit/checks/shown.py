@@ -99,10 +99,9 @@ def _map_both(
 
 
 def _select_shown(check: Check) -> int:
-    """The index of the first recording that is out of memory, else of the highest peak."""
-    refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
-    peaks = range(len(check.recordings))
-    return refused[0] if refused else max(peaks, key=lambda i: check.recordings[i].run.peak)
+    """The index of the failed recording that needs most, else of the highest peak."""
+    shown = (check.failed or sorted(check.recordings, key=lambda one: -one.run.peak))[0]
+    return next(i for i, one in enumerate(check.recordings) if one is shown)
 
 
 def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording) -> RegionNeed:
