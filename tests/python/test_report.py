@@ -22,11 +22,10 @@ from heapfit.comparison.case import ReportCase, case_of_matrix
 from heapfit.comparison.heap_map import (
     REGIONS,
     HeapMap,
+    ReplaySubject,
     map_of,
     map_recordings,
     measure_case,
-    measure_peak_use,
-    subject_from_heap,
     subjects_of,
 )
 from heapfit.comparison.incumbents.heap import Heap
@@ -456,7 +455,7 @@ def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
     pairs, alone = [], []
     for trace in traces[:2]:
         loaded = load_trace(trace)
-        subject = subject_from_heap(
+        subject = ReplaySubject.of_heap(
             "tlsf", Heap("tlsf", Plan("tlsf", {"alignment": 8})), loaded, (65_536, 8)
         )
         pairs.append((loaded, subject))
@@ -620,16 +619,14 @@ def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
     fitted, shown, heap_map = mapped
     subjects = subjects_of(case_from_fit(fitted, shown))
     for subject, heap in zip(subjects, heap_map.heaps, strict=True):
-        found = measure_peak_use(subject, heap_map.peak)
+        found = subject.measure_use(heap_map.peak)
         assert found.region == heap.own.region
         parts = (found.rounding, found.holes, found.largest_free, found.control)
         assert min(parts) >= 0
         assert found.control > 0
-    assert measure_peak_use(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
+    assert subjects[-1].measure_use(heap_map.peak).payload == fitted.profile.u_max
     is_moving = fitted.profile.operations[3] > 0  # then it holds both blocks while it copies
-    assert (
-        measure_peak_use(subjects[0], heap_map.peak).payload == fitted.profile.u_max
-    ) or is_moving
+    assert (subjects[0].measure_use(heap_map.peak).payload == fitted.profile.u_max) or is_moving
 
 
 def test_the_holders_of_the_peak_hold_all_of_it(mapped):

@@ -15,9 +15,7 @@ from heapfit.comparison.heap_map import (
     ReplaySubject,
     map_of,
     map_recordings,
-    measure_peak_use,
     share_sites,
-    subject_from_heap,
 )
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.needs import measure
@@ -79,7 +77,7 @@ def read_shown(check: Check, sources: Sequence[Source]) -> ShownCheck:
         refusal = recording.run.refusal
         is_refused = refusal is not None and refusal.event > 0
         event = refusal.event - 1 if refusal and is_refused else shown.profile.u_max_event
-        use = measure_peak_use(subject, event)
+        use = subject.measure_use(event)
         return ShownCheck(check, recording, shown, tuple(needed), heap_map, event, use, sites)
 
 
@@ -129,7 +127,7 @@ def _subject(
     """A recording in the plan's heap, set to what it needs, by default as the plan has it."""
     region = max(region_of_plan(plan, need), plan.plan.engine().smallest_region)
     base = loaded.trace.base_alignment_for(plan.base_alignment)
-    return subject_from_heap(name, heap_of_plan(plan), loaded, (region, base))
+    return ReplaySubject.of_heap(name, heap_of_plan(plan), loaded, (region, base))
 
 
 def _base_source(check: Check) -> Source:
