@@ -138,7 +138,8 @@ def measure(workbench: Workbench, board: Board, name: str) -> Iterator[tuple[str
                 raise HeapfitError(f"{name}, {board.name}: {function} took {depth} B, not {stack}")
             if stack > depth + ABOVE:
                 print(f"{name} {board.name} {function}: {stack}, {depth} seen", file=sys.stderr)
-        yield form, ", ".join("-" if one is None else str(one) for one in told)
+        pairs = zip(told, depths, strict=False)
+        yield form, ", ".join(f"{seen} seen" if one is None else str(one) for one, seen in pairs)
 
 
 def main() -> None:

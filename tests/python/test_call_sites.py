@@ -31,7 +31,7 @@ from heapfit.trace.chains import caller_metadata, callers_of, parse_chains, tags
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
-from heapfit.trace.views import find_holders, view_blocks
+from heapfit.trace.views import view_blocks
 
 PT_LOAD, PF_X = 1, 1
 
@@ -94,7 +94,7 @@ def sites(recording):
 
 def test_a_site_tells_its_requests_and_how_long_they_live(recording, sites):
     viewed = view_blocks(load_trace(recording), View.PEAK)
-    holders = {one.key: one for one in find_holders(viewed, viewed.sites)}
+    holders = {one.key: one for one in viewed.find_holders(viewed.sites)}
     text, note = (holders[site] for site in sites[:2])
     assert (text.requests, text.mean_life) == (200, 1)
     assert (note.requests, note.least, note.most, note.size) == (100, 48, 48, 4800)

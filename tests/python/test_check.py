@@ -290,22 +290,11 @@ def test_pools_of_other_sizes_are_told_apart_from_a_broken_heap(folder: Path) ->
     )
 
 
-def test_compare_ends_with_whether_a_plan_held(folder: Path) -> None:
-    asked = ("same.heap", "leak.heap", "--plan", "plan.toml")
-    done = heapfit("compare", *asked, folder=folder)
-    assert done.returncode == 0
-    held, ran_out = done.stdout.splitlines()[-2:]
-    assert held.startswith("same fits in 4,096 B (small) with about ")
-    assert ran_out.startswith("leak runs out of memory in 4,096 B (small) at event ")
-    content = heapfit_json("compare", *asked, folder=folder)
-    assert [one["held"] for one in content["in_plans_regions"]] == [True, False]
-
-
 def test_compare_takes_a_plan_of_another_pointer_size(folder: Path) -> None:
     recording(folder / "wide.heap", blocks([8]), 64)
     done = heapfit("compare", "wide.heap", "--plan", "plan.toml", folder=folder)
     assert done.returncode == 0
-    assert "wide fits in 4,096 B (small)" in done.stdout
+    assert done.stdout.startswith("small needs ")
 
 
 def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> None:

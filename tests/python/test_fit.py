@@ -2,7 +2,6 @@
 """`heapfit fit` from end to end on small made-up traces."""
 
 import os
-import random
 import re
 import shutil
 import sys
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from events import cut
-from small_traces import bimodal, diverse, fit_json, heapfit, heapfit_json, load_lines, table2, tiny
+from small_traces import bimodal, diverse, fit_json, heapfit, heapfit_json, table2, tiny
 
 import heapfit as heapfit_package
 from grid import ALL
@@ -26,7 +25,6 @@ from heapfit.design.effort import MEANING, Effort
 from heapfit.design.front.offers import MOST_MEMORY
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
-from heapfit.fitting.assessment import suggest_next_recordings
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import FitOptions
@@ -35,7 +33,6 @@ from heapfit.fitting.verify.placements import find_first_difference
 from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
-from heapfit.progress import ignore_progress
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.sweep import Sweep
@@ -201,7 +198,6 @@ def test_a_large_heap_is_answered_from_one_recording(tmp_path):
     assert size.region in numbers
     figures = [int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", parts[0])]
     assert sum(figures) == size.region
-    assert any("second recording" in way for way in fitted.suggestions)
 
 
 def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_path):
@@ -364,41 +360,6 @@ def test_a_source_is_not_replaced_by_its_own_trace(quick):
 
 
 # ---- a finer alignment
-
-
-def slots(sizes: list[int]) -> list[str]:
-    """Blocks of these sizes in turn taken and given back at random, some 60 KiB at most."""
-    draw, live, born = random.Random(1), [], 0
-    lines = list[str]()
-    for _ in range(4000):
-        if live and draw.random() < len(live) / 3000:
-            lines.append(f"f {live.pop(draw.randrange(len(live)))}")
-        else:
-            lines.append(f"a {born} {draw.choice(sizes)}")
-            live.append(born)
-            born += 1
-    return lines
-
-
-@pytest.mark.parametrize(
-    ("sizes", "saves"), [([12, 13, 20, 21, 26, 36, 44], True), ([16, 24, 64], False)]
-)
-def test_a_finer_alignment_is_told_where_it_saves(tmp_path, sizes, saves):
-    loaded = load_lines(tmp_path / "slots.heap", slots(sizes))
-    options = FitOptions()
-    choice = choose([loaded], ["slots"], options=options)
-    ways, events = suggest_next_recordings(choice, options, ignore_progress)
-    told = [way for way in ways if "--alignment" in way]
-    plan, winner = choice.winner.plan, choice.winner
-    assert winner.r_safe is not None
-    finer = _engine.Plan(plan.allocator, plan.scalars | {"alignment": 4})
-    search = _engine.Trial(finer, choice.shown.events_for(plan)).scan()
-    assert search.r_safe is not None
-    saved = 1 - search.r_safe / winner.r_safe
-    assert (saved >= 0.005) == saves
-    expected = f"--alignment 4 saves {100 * saved:.1f} % if no block needs 8"
-    assert told == ([expected] if saves else [])
-    assert saves or 0 < events <= len(choice.shown.events)
 
 
 # ---- one plan with every effort

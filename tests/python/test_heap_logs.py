@@ -663,6 +663,15 @@ def test_a_list_gives_no_size_and_tells_what_it_lacks(tmp_path):
 
 FOREIGN = {
     "a capture of Bluetooth": b"btsnoop\0\0\0\0\1",
+    "a report of pprof": b"Showing nodes accounting for 512kB, 100% of 512kB total\n",
+    "a trace of LTTng": b"\xc1\x1f\xfc\xc1" + bytes(28),
+    "a flight log": b"ULog\x01\x12\x35\x01",
+    "a database": b"SQLite format 3\0",
+    "a picture": b"\x89PNG\r\n\x1a\n",
+    "a report of coverage": b"TN:\nSF:/a.c\nDA:1,2\n",
+    "a waveform": b"$date today $end\n$timescale 1ns $end\n",
+    "a program or a dump of another system": b"MZ\x90\0",
+    "a report of macOS' leaks": b"Process:         app [123]\n\nleaks Report Version: 4.0\n",
     "a recording of memray": b"memray\0\0\1",
     "a heap profile of Go": b"heap profile: 1: 64 [1: 64] @ heap/1048576\n",
     "a heap dump of Java": b"JAVA PROFILE 1.0.2\0",

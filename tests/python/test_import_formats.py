@@ -491,8 +491,25 @@ def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, need
     assert stored_frees(output) == freed  # of the reading that needs more
 
 
+def test_a_list_of_ones_own_names_who_holds_its_blocks(tmp_path):
+    lines = [
+        f"--> p 0x3ffc00{i:02x}, s {20 + i}, f osi_{'mc'[i % 2]}alloc,  l 9" for i in range(16)
+    ]
+    path, output = put(tmp_path, *lines), tmp_path / "o.parquet"
+    run_alone("import", path, "-o", output, "--line", "p {address}, s {size}, f {memory},")
+    assert {*Trace.open(output).info.names.values()} == {"osi_malloc", "osi_calloc"}
+
+
 @pytest.mark.parametrize(
-    "head", [b"", b"hello\n", b"\xff" * 100, b"1" * 70_000, b"0x12345678\n" * 9]
+    "head",
+    [
+        b"",
+        b"hello\n",
+        b"\xff" * 100,
+        b"1" * 70_000,
+        b"0x12345678\n" * 9,
+        b"at 0x20001000 allocated",
+    ],
 )
 def test_text_without_calls_gives_no_guess(head):
     assert not suggest_own_lines(Path("own.log"), head)
@@ -538,6 +555,11 @@ SUGGESTED = {
     "a source line with each call": (
         "m.c:45 alloc 0x20001000 24\nm.c:49 alloc 0x20001040 100\nm.c:61 free 0x20001000\n",
         (124, 100),
+    ),
+    "a free's word that has an allocation's in it": (
+        "alloc ptr=0x20001000 size=24 align=8\nalloc ptr=0x20001040 size=50 align=8\n"
+        "dealloc ptr=0x20001000 size=24 align=8\n",
+        (74, 50),
     ),
     "an owner before the size": (
         "get owner=12 size=24 at 0x20001000\nget owner=13 size=50 at 0x20001040\n"

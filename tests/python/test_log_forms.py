@@ -103,6 +103,8 @@ CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the num
     "01-{d:02}-2026 {h:02}:00:00 ": Clock.DATE,
     "{h:02}h00m00s ": Clock.DAY,
     "COM7 > [{h:02}:00:00] ": Clock.DAY,
+    "{d:02}.01. {h:02}:00:00 ": Clock.YEAR,
+    "Tue 2026-01-{d:02} {h:02}:00:00 CET host app[1]: ": Clock.DATE,
     "{h:02}:00:00,123 INFO ": Clock.DAY,
     "[{h:02}:00:00.123] [RX] - ": Clock.DAY,
     "192.168.1.20 ": None,
@@ -131,7 +133,8 @@ def print_form(form: str) -> str:
         figures = {
             "f": free, "u": used, "t": TOTAL, "l": largest, "m": least, "p": used + 5000,
             "i": i, "s": 60 * i + 100, "l16": largest // 16, "f1": f"{free:,}".replace(",", "'"),
-            "f2": f"{free:,}".replace(",", "."), "pf": round(100 * free / TOTAL),
+            "f2": f"{free:,}".replace(",", "."),
+            "f3": f"{free:,}".replace(",", " "), "pf": round(100 * free / TOTAL),
             "pu": round(100 * used / TOTAL), **kib,
         }  # fmt: skip
         lines.append(form.format(**figures))

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages in a browser: what is drawn, what is told of it, and how it is reached."""
 
-import io
 import json
 import os
 import random
 import re
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -407,16 +405,6 @@ def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
     series = page.run("figures['chart-memory'].data.map(one => [one.name, one.x.length])")
     assert len(told) == min(200, sum(length for _, length in series))
     assert told[0][0] == series[0][0]
-
-
-def test_the_code_is_kept_from_the_page_byte_for_byte(page, fitted):
-    page.run("save = (name, blob) => { window.kept = [name, blob]; }")
-    page.run("document.querySelector('[data-unpacks]').click()")
-    assert page.run("window.kept[0]") == "code.zip"
-    numbers = page.run("window.kept[1].arrayBuffer().then(one => [...new Uint8Array(one)])")
-    archive = zipfile.ZipFile(io.BytesIO(bytes(numbers)))
-    header = next(fitted.paths.code.glob("*_heap.h"))
-    assert archive.read(f"code/{header.name}") == header.read_bytes()
 
 
 def test_a_link_to_a_folded_part_opens_it(page):

@@ -3,11 +3,9 @@
 
 import base64
 import hashlib
-import io
 import json
 import random
 import re
-import zipfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
@@ -24,11 +22,10 @@ from heapfit.comparison.case import ReportCase, case_of_matrix
 from heapfit.comparison.heap_map import (
     REGIONS,
     HeapMap,
+    ReplaySubject,
     map_of,
     map_recordings,
     measure_case,
-    measure_peak_use,
-    subject_from_heap,
     subjects_of,
 )
 from heapfit.comparison.incumbents.heap import Heap
@@ -45,7 +42,7 @@ from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.check_page import check_page
-from heapfit.results.fit_page import case_from_fit, render_fit, write_report, zip_folder
+from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.results.html import write
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
@@ -232,9 +229,7 @@ def test_the_key_figures_are_the_fits(fitted):
         f"events {profile.events:,}",
         f"U max {profile.u_max:,} B",
         f"live blocks {profile.live_blocks_max:,}",
-        f"R min {winner.r_min:,} B",
-        f"R safe {winner.r_safe:,} B",
-        f"accesses {winner.accesses_per_operation:,.2f}",
+        f"{winner.r_min:,} B {winner.r_safe:,} B",
         f"with the reserve {fitted.answer.size.region / profile.u_max:.3f}.",
         f"#define {macro} {fitted.answer.size.region}u",
     ):
@@ -334,24 +329,6 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
             assert [max(highest) for *_, highest in charted] == list(peaks.counts)
 
 
-def test_the_page_carries_the_code_as_a_zip_that_is_the_same_each_time(pooled):
-    written = pooled.paths.report.read_text()
-    carried = re.search(r'id="code-zip">([^<]+)<', written)
-    assert carried is not None
-    assert carried[1] == zip_folder(pooled.paths.code)
-    archive = zipfile.ZipFile(io.BytesIO(base64.b64decode(carried[1])))
-    files = [one for one in pooled.paths.code.rglob("*") if one.is_file()]
-    assert {name: archive.read(name) for name in archive.namelist()} == {
-        str(one.relative_to(pooled.paths.code.parent)): one.read_bytes() for one in files
-    }
-
-
-def test_a_page_that_would_be_too_large_carries_no_code(pooled):
-    shown = load_trace(pooled.trace)
-    assert "code-zip" in render_fit(pooled, shown, lambda: "UEs=")
-    assert "code-zip" not in render_fit(pooled, shown, lambda: "A" * 600_000)
-
-
 def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_peak(plain):
     size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
     page = page_of(replace(plain, answer=replace(plain.answer, size=size, is_kept=False)))
@@ -433,7 +410,7 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
         assert row[2] == f"{one.run.peak:,} B"
         assert row[4] == f"{one.needed.r_safe:,} B"
         assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
-    refused = [one.run for one in check.recordings if one.run.refusal]
+    refused = [one.run for one in check.failed if one.run.refusal]
     assert refused, "the first needs 256 B more"
     assert f"{refused[0].name} runs out of memory in {tight.region:,} B (tlsf) at event" in told(
         page
@@ -478,7 +455,7 @@ def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
     pairs, alone = [], []
     for trace in traces[:2]:
         loaded = load_trace(trace)
-        subject = subject_from_heap(
+        subject = ReplaySubject.of_heap(
             "tlsf", Heap("tlsf", Plan("tlsf", {"alignment": 8})), loaded, (65_536, 8)
         )
         pairs.append((loaded, subject))
@@ -642,16 +619,14 @@ def test_at_the_peak_each_byte_of_a_heap_is_told_once(mapped):
     fitted, shown, heap_map = mapped
     subjects = subjects_of(case_from_fit(fitted, shown))
     for subject, heap in zip(subjects, heap_map.heaps, strict=True):
-        found = measure_peak_use(subject, heap_map.peak)
+        found = subject.measure_use(heap_map.peak)
         assert found.region == heap.own.region
         parts = (found.rounding, found.holes, found.largest_free, found.control)
         assert min(parts) >= 0
         assert found.control > 0
-    assert measure_peak_use(subjects[-1], heap_map.peak).payload == fitted.profile.u_max
+    assert subjects[-1].measure_use(heap_map.peak).payload == fitted.profile.u_max
     is_moving = fitted.profile.operations[3] > 0  # then it holds both blocks while it copies
-    assert (
-        measure_peak_use(subjects[0], heap_map.peak).payload == fitted.profile.u_max
-    ) or is_moving
+    assert (subjects[0].measure_use(heap_map.peak).payload == fitted.profile.u_max) or is_moving
 
 
 def test_the_holders_of_the_peak_hold_all_of_it(mapped):

@@ -19,7 +19,7 @@ import pytest
 from frames import Recorder
 
 from heapfit import _engine
-from heapfit.comparison.heap_map import map_live, map_of, subject_from_heap
+from heapfit.comparison.heap_map import ReplaySubject, map_live, map_of
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
@@ -29,7 +29,7 @@ from heapfit.plan.plan import Plan
 from heapfit.results.html import render
 from heapfit.results.live import live_page, serve_live
 from heapfit.results.packed_map import pack_map
-from heapfit.trace.live import LiveHeap, LiveTotals
+from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
 from program import run_heapfit
@@ -81,29 +81,28 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
         end = time.monotonic() + 5
         while len(seen) < 4 and time.monotonic() < end:
             heap.look(followed)
-            seen.add(followed.live.events)
+            seen.add(followed.reader.events)
         yield
         found.append(heap.look(followed))
         assert heap.look(followed)[0] == 0, "no growth"
-        found.append((followed.live, followed.lost))
+        found.append((followed.reader, followed.lost))
         found.append(joined(list(followed.columns())))
         followed.close()
 
     trace = record([str(program)], tmp_path / "t.parquet", listener=listen).trace
-    (_, room, hole), (live, lost), columns = found
+    (_, room, hole), (reader, lost), columns = found
     assert len(seen) > 2, "it grew while it was looked at"
     for name, values in joined(list(trace.batches(tuple(columns)))).items():
         assert (values == columns[name]).all(), name
     profile = profile_trace(trace)
-    assert live == LiveTotals(
-        *(profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max)
-    )
+    live = profile.events, profile.never_freed_bytes, profile.never_freed, profile.u_max
+    assert (reader.events, reader.live_bytes, reader.live_blocks, reader.live_peak) == live
     assert lost == 0
     replay = _engine.Replay(plan.engine(), (1 << 32) - 4096, base_alignment=heap.base)
     replay.feed(trace.events())
     assert room == replay.footprint > profile.u_max
     assert 0 < hole <= room - profile.never_freed_bytes
-    whole = SimpleNamespace(look=lambda: [trace.events()], live=live, lost=0)
+    whole = SimpleNamespace(look=lambda: [trace.events()], reader=reader, lost=0)
     assert LiveHeap(plan, region=8192).look(whole) == (live.size, 8192, None), "out of memory"
 
 
@@ -123,11 +122,9 @@ def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_pat
     shown = load_trace(trace)
     region = maps[0].heaps[0].own.region
     assert region > 65536 > profile_trace(trace).u_max / 2, "it grew with the recording"
-    assert pack_map(maps[0]) == pack_map(
-        map_of(
-            shown, [subject_from_heap("tlsf", Heap("tlsf", heap.plan), shown, (region, heap.base))]
-        )
-    )
+    own = Heap("tlsf", heap.plan)
+    subject = ReplaySubject.of_heap("tlsf", own, shown, (region, heap.base))
+    assert pack_map(maps[0]) == pack_map(map_of(shown, [subject]))
     with serve_live(heap, 0) as port, pytest.raises(HeapfitError, match="already in use"):
         serve_live(heap, port).__enter__()
 
@@ -220,7 +217,7 @@ def test_frames_are_followed_where_a_log_is_cut(tmp_path, is_damaged):
     stored = import_frames(log, tmp_path / "t.parquet")
     assert len(batches) == 2
     count = sum(map(len, batches))
-    assert count == followed.live.events == len(joined(list(followed.columns()))["op"])
+    assert count == followed.reader.events == len(joined(list(followed.columns()))["op"])
     assert count == stored.info.events
     assert followed.lost == 300 - count
     assert is_damaged == (count < 300)

@@ -397,7 +397,7 @@ def followed(folder, numbered, **changed):
 
 def live_of(following):
     list(following.look())
-    return following.live.size, following.live.count
+    return following.reader.live_bytes, following.reader.live_blocks
 
 
 def test_what_is_known_late_to_be_libstdcxxs_pool_is_not_live_for_a_follower(tmp_path):
@@ -413,15 +413,15 @@ def test_what_is_known_late_to_be_libstdcxxs_pool_is_not_live_for_a_follower(tmp
 def test_what_a_program_becomes_by_exec_is_followed_in_a_heap_of_its_own(tmp_path):
     heap, alone = (LiveHeap(Plan("tlsf", {"alignment": 8})) for _ in range(2))
     _, following = followed(tmp_path, [(1, Event(ALLOC, OLD, 500)), (2, Event(ALLOC, NEW, 10))])
-    assert heap.look(following)[0] == following.live.size == 510
+    assert heap.look(following)[0] == following.reader.live_bytes == 510
     later, last = followed(tmp_path, [(1, Event(ALLOC, NEW, 20))], image=11)
     begun = later.read_bytes()
     later.write_bytes(begun[:HEADER_SIZE] + bytes(CHUNK_SIZE))
     assert heap.look(following)[0] == 0, "it has no record yet"
     later.write_bytes(begun)
     (growth, room, _), (_, expected, _) = heap.look(following), alone.look(last)
-    assert (following.live, room) == (last.live, expected)
-    assert (following.live.size, growth) == (20, -490)
+    assert (following.reader.live_bytes, room) == (last.reader.live_bytes, expected)
+    assert (following.reader.live_bytes, growth) == (20, -490)
     following.close()
     last.close()
 

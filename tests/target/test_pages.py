@@ -509,6 +509,23 @@ def test_the_c_for_esp_idf_compiles(tmp_path: Path, holds: str, made: tuple[str,
     run(["gcc", *flags, *includes, "-fsyntax-only", *sources_of_task], tmp_path)
 
 
+def test_the_c_for_arduino_prints_each_call(tmp_path: Path) -> None:
+    """With the linker's options of the page, and printf in place of the ROM's."""
+    guide = "docs/guides/arduino-esp32.md"
+    spans = SPAN.findall(BLOCK.sub("", page(guide)))
+    options = next(one for one in spans if one.startswith("-Wl,--wrap=malloc"))
+    (tmp_path / "esp_rom_sys.h").write_text("#include <stdio.h>\n#define esp_rom_printf printf\n")
+    calls = "int main(void) { for (int i = 1; i < 99; i++) free(malloc(i)); }"
+    code = f"#include <stdlib.h>\n{block(guide, '__wrap_malloc')}{calls}\n"
+    (tmp_path / "app.c").write_text(code)
+    run(["gcc", "-I.", "-fno-builtin", "app.c", *shlex.split(options), "-o", "app"], tmp_path)
+    (tmp_path / "heap.log").write_text(run(["./app"], tmp_path))
+    commands = block(guide, "heapfit import heap.log", "text").replace("\\\n", "").splitlines()
+    for command in commands[:2]:
+        heapfit(*shlex.split(command)[1:], folder=tmp_path)
+    assert sizes(Trace.open(tmp_path / "run.parquet")) == [*range(1, 99)]
+
+
 @pytest.mark.parametrize("library", ["newlib", "picolibc"])
 def test_the_cmake_lines_for_a_c_library_record_every_request(folder: Path, library: str) -> None:
     code = loop_project(folder, *bare_parts())

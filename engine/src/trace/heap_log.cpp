@@ -249,6 +249,9 @@ HeapLogTrace::HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own
     for (std::size_t i = 0; i < own.size(); i++) {
         own_.push_back({own_texts_[i], own[i].op, Meaning::call, true});
     }
+    // What begins with more words is looked for first: dealloc has alloc in it.
+    std::ranges::stable_sort(own_, std::ranges::greater{},
+                             [](const LogPattern &one) { return one.words.size(); });
     header_.source = own.empty() ? "" : "a log";
 }
 

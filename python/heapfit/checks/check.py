@@ -155,6 +155,12 @@ class Check(Tabular):
         """True if no recording has a finding that fails the check."""
         return all(map(self.allows, self.recordings))
 
+    @property
+    def failed(self) -> list[CheckedRecording]:
+        """The recordings that fail the check, the one first that needs most."""
+        wrong = (one for one in self.recordings if not self.allows(one))
+        return sorted(wrong, key=lambda one: -((one.needed and one.needed.r_safe) or one.run.peak))
+
     def allows(self, one: CheckedRecording) -> bool:
         """True if no finding of a recording fails the check."""
         allowed = set() if self.options.is_strict else WARNINGS

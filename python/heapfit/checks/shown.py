@@ -15,9 +15,7 @@ from heapfit.comparison.heap_map import (
     ReplaySubject,
     map_of,
     map_recordings,
-    measure_peak_use,
     share_sites,
-    subject_from_heap,
 )
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.needs import measure
@@ -79,7 +77,7 @@ def read_shown(check: Check, sources: Sequence[Source]) -> ShownCheck:
         refusal = recording.run.refusal
         is_refused = refusal is not None and refusal.event > 0
         event = refusal.event - 1 if refusal and is_refused else shown.profile.u_max_event
-        use = measure_peak_use(subject, event)
+        use = subject.measure_use(event)
         return ShownCheck(check, recording, shown, tuple(needed), heap_map, event, use, sites)
 
 
@@ -101,10 +99,9 @@ def _map_both(
 
 
 def _select_shown(check: Check) -> int:
-    """The index of the first recording that is out of memory, else of the highest peak."""
-    refused = [i for i, one in enumerate(check.recordings) if one.run.refusal]
-    peaks = range(len(check.recordings))
-    return refused[0] if refused else max(peaks, key=lambda i: check.recordings[i].run.peak)
+    """The index of the failed recording that needs most, else of the highest peak."""
+    shown = (check.failed or sorted(check.recordings, key=lambda one: -one.run.peak))[0]
+    return next(i for i, one in enumerate(check.recordings) if one is shown)
 
 
 def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording) -> RegionNeed:
@@ -130,7 +127,7 @@ def _subject(
     """A recording in the plan's heap, set to what it needs, by default as the plan has it."""
     region = max(region_of_plan(plan, need), plan.plan.engine().smallest_region)
     base = loaded.trace.base_alignment_for(plan.base_alignment)
-    return subject_from_heap(name, heap_of_plan(plan), loaded, (region, base))
+    return ReplaySubject.of_heap(name, heap_of_plan(plan), loaded, (region, base))
 
 
 def _base_source(check: Check) -> Source:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
-from heapfit.checks.run import run_recording
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.parser import UsageError
@@ -36,13 +35,12 @@ from heapfit.importers.file_kind import is_path
 from heapfit.importers.many import read_paths
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
-from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.plan.plan_file import load_plan
 from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, PluginRow, build, measure, plugins_of
 from heapfit.progress import Progress
-from heapfit.results.check import describe_run
-from heapfit.results.matrix import HELD, HeldRun, comparison_page, matrix_table
-from heapfit.results.parts import Fields, Line, Part, Table
+from heapfit.results.matrix import comparison_page, matrix_table
+from heapfit.results.parts import Fields, Line, Part
 from heapfit.results.plugins import plugin_parts
 from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import Kind
@@ -84,7 +82,6 @@ def run(command: CompareCommand) -> None:
             *((spec.label, spec) for spec in specs),
         ]
         matrix = compare_traces(compared, request, comparison_portfolio, sweep, progress)
-        runs = _runs(request.plan_files, sources, traces, progress)
         rows = _measure_plugins(compared, plugins, request.alignment, progress)
         matrix = with_plugins(matrix, rows)
         if command.report is not None:
@@ -94,11 +91,11 @@ def run(command: CompareCommand) -> None:
                 shown = [one for _, one in compared]
                 case = case_of_matrix(matrix, shown, command.programs or [], Path(folder))
                 page = comparison_page(
-                    case, measure_case(case), matrix=matrix, held=runs, command=command_line()
+                    case, measure_case(case), matrix=matrix, command=command_line()
                 )
                 write(command.report, page)
     seed = command.seed if specs else None
-    print_result(_parts(matrix, runs, load_sram(command.sram), seed), command.as_json)
+    print_result(_parts(matrix, load_sram(command.sram), seed), command.as_json)
     if any(row.faults for measured in rows for row in measured):
         raise SystemExit(_FAULTY)
 
@@ -114,18 +111,6 @@ def _find_plugins(command: CompareCommand, traces: Sequence[Trace]) -> tuple[Plu
             f"--no-build: {', '.join(built)} would be built (give an archive or an object)"
         )
     return found
-
-
-def _runs(
-    plans: Sequence[PlanFile], sources: Sequence[Path], traces: Sequence[Trace], progress: Progress
-) -> list[HeldRun]:
-    """A replay of each trace in the region of each plan that sets one."""
-    return [
-        (run_recording(trace, one, source_name(source), progress), one)
-        for one in plans
-        if one.region is not None
-        for source, trace in zip(sources, traces, strict=True)
-    ]
 
 
 def _measure_plugins(
@@ -148,7 +133,6 @@ def _measure_plugins(
 
 def _parts(
     matrix: Matrix,
-    runs: Sequence[HeldRun],
     sram: Sram | None,
     seed: int | None,
 ) -> list[Part]:
@@ -158,8 +142,6 @@ def _parts(
         *([] if seed is None else [Fields({"seed": seed})]),
         *(matrix_table(matrix, sram) if others else ranking(first.comparison, sram)),
         *([] if seed is None else [Line(f"Seed of the synthetic workloads: {seed}.")]),
-        *([Table(HELD, runs, "in_plans_regions")] if runs else []),
-        *(Line(f"{describe_run(*one)}.") for one in runs),
         *(part for one in matrix.columns for part in note_parts(one.comparison.trace, one.label)),
         *plugin_parts(
             [(one.label, row) for one in matrix.columns for row in one.comparison.plugins]

@@ -27,7 +27,6 @@ from heapfit.results.parts import (
     content_of,
     hide_unless,
     paragraph,
-    which_hold,
 )
 from heapfit.results.ranking import explain_ranking, ranking_table
 from heapfit.results.screen import first_screen
@@ -91,10 +90,8 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "recordings": answer.known.load.runs,
         "is_enough": answer.is_enough,
         "sentences": [*outcome.kinds.growth, *answer.sentences(lasts=outcome.lasts)],
-        "firmer": outcome.suggestions,
     }
     source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
-    firmer = f"For more confidence: {'; '.join(outcome.suggestions)}."
     rest: list[Part] = [
         Line(""),
         *_runs(outcome),
@@ -103,7 +100,6 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         # Why this plan was chosen, what the figures mean, and what was skipped.
         *paragraph(outcome.verdict),
         *explain_ranking(outcome.comparison, outcome.work, outcome.plan_file.trained_on.events),
-        *map(Line, which_hold((outcome.suggestions, firmer))),
         *(Line(f"trace  {path}", is_copied=True) for path in outcome.paths.traces),
     ]
     return [

@@ -30,7 +30,7 @@ from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
-from heapfit.trace.views import Holder, find_holders, view_blocks
+from heapfit.trace.views import Holder, view_blocks
 
 _WRAPPED = 0.8  # of all requests
 _WRAPPED_LEAST = 1000  # requests
@@ -181,7 +181,7 @@ def _task_parts(loaded: LoadedTrace) -> list[Part]:
     viewed = view_blocks(loaded, View.TASKS)
     names = loaded.trace.info.names
     task: Column[Holder] = Column("task", "task", lambda one: names.get(one.key, one.key))
-    columns, holders = [task, *_HELD], find_holders(viewed, viewed.tasks)
+    columns, holders = [task, *_HELD], viewed.find_holders(viewed.tasks)
     return [
         _answer(View.TASKS, holders, lambda key: f"Task {names.get(key, key)}"),
         Fields({"view": View.TASKS}),
@@ -213,7 +213,7 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
         f"{unmet:,} requests that need {needed} lie where it is not offered, the first of "
         f"them {first}."
     )
-    holders = find_holders(viewed, served[viewed.blocks.starts].astype("u4"))
+    holders = viewed.find_holders(served[viewed.blocks.starts].astype("u4"))
     return [
         _answer(View.MEMORIES, holders, lambda key: f"Memory {_offers(key)}"),
         Fields({"view": View.MEMORIES, "unmet_needs": unmet}),

@@ -11,7 +11,7 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, with_series
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.matrix import Matrix, Source
-from heapfit.comparison.measuring import Ground, find_events, measure_candidate
+from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.importers.site_names import site_names
@@ -43,7 +43,7 @@ def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
     comparison, shown = case.comparison, case.shown
     one = Candidate(kept.title, kept, "the heap that is kept", False)
     ground = Ground(comparison.rows[0].load, comparison.base_alignment)
-    row = measure_candidate(one, find_events(one, shown), ground)
+    row = measure_candidate(one, one.heap.events(shown), ground)
     others = (
         other for other in comparison.rows if not other.heap.is_ours or other.plan != kept.plan
     )

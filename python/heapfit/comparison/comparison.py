@@ -22,7 +22,6 @@ from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
     Ground,
     Precision,
-    find_events,
     measure_candidate,
     replay_in,
     try_limit,
@@ -215,7 +214,7 @@ class _ComparisonSearch:
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """Measures a candidate unless it cannot win; replaces the row that it has already."""
-        events = find_events(one, self._loaded)
+        events = one.heap.events(self._loaded)
         limit = None if precision.is_of_all else self._pruning.limit(one)
         row = try_limit(one, events, self._ground, limit) if limit is not None else None
         if row is None or row.r_safe_at_least is None:
@@ -227,7 +226,7 @@ class _ComparisonSearch:
         self._pruning.note(one, row.r_safe)
 
     def _search(self, one: Candidate, precision: Precision) -> Row:
-        events = find_events(one, self._loaded)
+        events = one.heap.events(self._loaded)
         return measure_candidate(one, events, self._ground, precision, self._report)
 
     def _report(self, step: str, done: float) -> None:
@@ -285,7 +284,7 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
     if row.replay_region is None:
         return comparison, row
     region = row.replay_region, comparison.base_alignment
-    replay = replay_in(row.plan.engine(), find_events(row, loaded), region, SAMPLES)
+    replay = replay_in(row.plan.engine(), row.heap.events(loaded), region, SAMPLES)
     work = Work(metered=replay.events, walked=replay.blocks_walked)
     drawn = replace(row, replay=replay, work=row.work + work)
     return replace(comparison.with_row(drawn), work=comparison.work + work), drawn

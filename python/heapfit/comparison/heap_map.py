@@ -123,6 +123,60 @@ class ReplaySubject:
     shift: int = 0  # from an offset in our region to one in the memory of its user
     asked: ServedRequests | None = None  # where `events` are not those of the trace
 
+    @classmethod
+    def of_heap(
+        cls, name: str, heap: Heap, shown: LoadedTrace, region: tuple[int, int]
+    ) -> ReplaySubject:
+        """A heap in a region of its plan and a base alignment, both in bytes."""
+        events, plan = heap.events(shown), heap.plan.engine()
+        size, base = region
+        shift = heap.memory(size) - size
+        asked = None if heap.is_ours else ServedRequests.of(heap, shown)
+        return cls(name, plan, events, base, size, shift, asked)
+
+    def measure_use(self, peak: int) -> PeakUse:
+        """The use of the heap's bytes in the region that it needs, after this event."""
+        replay = _engine.Replay(self.plan, self.region, base_alignment=self.base)
+        replay.feed(self.events, self._count_events_until(peak))
+        blocks, memory = replay.blocks(), self.region + self.shift
+        return PeakUse(
+            name=self.name,
+            payload=replay.live,
+            rounding=blocks.used - replay.live,
+            largest_free=blocks.largest_free,
+            holes=blocks.free - blocks.largest_free,
+            control=memory - blocks.used - blocks.free,
+        )
+
+    def replay(self, memory: int) -> RegionReplay:
+        """The replay in so many bytes of its memory."""
+        region = memory - self.shift
+        if region < self.plan.smallest_region:  # the plan takes no such region
+            return RegionReplay(memory, np.zeros(0, np.uint64), Refusal(0, 0, 0, memory, 0))
+        replay = _engine.Replay(self.plan, region, base_alignment=self.base, keep_offsets=True)
+        runs = replay.feed(self.events)
+        offsets = replay.offsets
+        refused = None if runs else self._find_failed_request(replay, len(offsets))
+        if self.asked is not None:
+            asked_at = self.asked.asked_at[: len(offsets)]
+            offsets = offsets[self.asked.requests.size[asked_at] > 0]  # others are no lifetimes
+        return RegionReplay(memory, offsets + np.uint64(self.shift % 2**64), refused)
+
+    def _count_events_until(self, event: int) -> int:
+        """The number of events a heap replays until an allocating event of the trace is done."""
+        if self.asked is None:
+            return event + 1
+        place = int(np.searchsorted(self.asked.asked_at, event, side="right")) - 1
+        return int(self.asked.served_at[place]) + 1
+
+    def _find_failed_request(self, replay: _engine.Replay, placed: int) -> Refusal:
+        """The request that stopped a replay, with the number of its event in the trace."""
+        result, blocks = replay.result(), replay.blocks()
+        assert result.failed_event is not None
+        assert result.failed_size is not None
+        event = result.failed_event if self.asked is None else int(self.asked.asked_at[placed])
+        return Refusal(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)
+
 
 def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     """The heaps to replay: the incumbent if it serves the trace, and the chosen one last.
@@ -160,7 +214,7 @@ def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple
         if (subject := subject_from_row(row, case.shown, base)) is not None
     ]
     event = case.shown.profile.u_max_event
-    return tuple(measure_peak_use(one, event) for one in [*subjects, *others][:_MOST_HEAPS])
+    return tuple(one.measure_use(event) for one in [*subjects, *others][:_MOST_HEAPS])
 
 
 def map_live(live: LiveHeap, progress: Progress = ignore_progress) -> HeapMap | None:
@@ -180,7 +234,7 @@ def map_live(live: LiveHeap, progress: Progress = ignore_progress) -> HeapMap | 
         while not (live.region or trial.run(region).runs):
             progress("draw the heap map", 0.0)
             region *= 2
-        subject = subject_from_heap(heap.name, heap, shown, (region, live.base))
+        subject = ReplaySubject.of_heap(heap.name, heap, shown, (region, live.base))
         return map_of(shown, [subject], progress=progress)
 
 
@@ -199,7 +253,8 @@ def map_of(
     counted = count_steps(progress, "draw the heap map", len(wanted))
 
     def replay(place: int) -> RegionReplay:
-        done = _replay_subject(*wanted[place])
+        subject, region = wanted[place]
+        done = subject.replay(region)
         counted(str(place), 1.0)
         return done
 
@@ -224,7 +279,7 @@ def map_recordings(pairs: Sequence[tuple[LoadedTrace, ReplaySubject]]) -> HeapMa
     owner = np.repeat(np.arange(len(pairs)), [len(one) for one in all_lives])[order]
     heaps = []
     for number, (shown, subject) in enumerate(pairs):
-        replay = _replay_subject(subject, subject.region + subject.shift)
+        replay = subject.replay(subject.region + subject.shift)
         offsets = np.full(len(order), ELSEWHERE)
         offsets[owner == number] = replay.offsets
         own = RegionReplay(replay.region, offsets, replay.refused)
@@ -266,21 +321,6 @@ def find_gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
     return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
 
 
-def measure_peak_use(subject: ReplaySubject, peak: int) -> PeakUse:
-    """The use of the heap's bytes in the region that it needs, after event `peak` of the trace."""
-    replay = _engine.Replay(subject.plan, subject.region, base_alignment=subject.base)
-    replay.feed(subject.events, _count_events_until(subject, peak))
-    blocks, memory = replay.blocks(), subject.region + subject.shift
-    return PeakUse(
-        name=subject.name,
-        payload=replay.live,
-        rounding=blocks.used - replay.live,
-        largest_free=blocks.largest_free,
-        holes=blocks.free - blocks.largest_free,
-        control=memory - blocks.used - blocks.free,
-    )
-
-
 def regions_of(needed: Sequence[int], u_max: int) -> tuple[int, ...]:
     """Regions from U_max to a little above what is needed, these among them, ascending.
 
@@ -297,18 +337,7 @@ def subject_from_row(row: Row, shown: LoadedTrace, base: int) -> ReplaySubject |
     """The plan of a row in the region that it needs; None if it has none."""
     if row.replay_region is None:
         return None
-    return subject_from_heap(row.name, row.heap, shown, (row.replay_region, base))
-
-
-def subject_from_heap(
-    name: str, heap: Heap, shown: LoadedTrace, region: tuple[int, int]
-) -> ReplaySubject:
-    """A heap in a region of its plan and a base alignment, both in bytes."""
-    events, plan = heap.events(shown), heap.plan.engine()
-    size, base = region
-    shift = heap.memory(size) - size
-    asked = None if heap.is_ours else ServedRequests.of(heap, shown)
-    return ReplaySubject(name, plan, events, base, size, shift, asked)
+    return ReplaySubject.of_heap(row.name, row.heap, shown, (row.replay_region, base))
 
 
 def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
@@ -324,35 +353,4 @@ def _incumbent_subjects(case: ReportCase) -> list[ReplaySubject]:
     if needs.most is None:
         return []
     region = needs.heap.region(needs.most)
-    return [subject_from_heap(heap.title, needs.heap, shown, (region, shown.largest_alignment))]
-
-
-def _count_events_until(subject: ReplaySubject, event: int) -> int:
-    """The number of events a heap replays until an allocating event of the trace is done."""
-    if subject.asked is None:
-        return event + 1
-    place = int(np.searchsorted(subject.asked.asked_at, event, side="right")) - 1
-    return int(subject.asked.served_at[place]) + 1
-
-
-def _replay_subject(subject: ReplaySubject, memory: int) -> RegionReplay:
-    region = memory - subject.shift
-    if region < subject.plan.smallest_region:  # the plan takes no such region
-        return RegionReplay(memory, np.zeros(0, np.uint64), Refusal(0, 0, 0, memory, 0))
-    replay = _engine.Replay(subject.plan, region, base_alignment=subject.base, keep_offsets=True)
-    runs = replay.feed(subject.events)
-    offsets = replay.offsets
-    refused = None if runs else _find_failed_request(subject, replay, len(offsets))
-    if subject.asked is not None:
-        asked_at = subject.asked.asked_at[: len(offsets)]
-        offsets = offsets[subject.asked.requests.size[asked_at] > 0]  # others are no lifetimes
-    return RegionReplay(memory, offsets + np.uint64(subject.shift % 2**64), refused)
-
-
-def _find_failed_request(subject: ReplaySubject, replay: _engine.Replay, placed: int) -> Refusal:
-    """The request that stopped a replay, with the number of its event in the trace."""
-    result, blocks = replay.result(), replay.blocks()
-    assert result.failed_event is not None
-    assert result.failed_size is not None
-    event = result.failed_event if subject.asked is None else int(subject.asked.asked_at[placed])
-    return Refusal(event, result.failed_size, replay.live, blocks.free, blocks.largest_free)
+    return [ReplaySubject.of_heap(heap.title, needs.heap, shown, (region, shown.largest_alignment))]

@@ -19,7 +19,6 @@ from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import splits_blocks
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +44,6 @@ class Precision:
 STANDARD_PRECISION = Precision()
 EXACT = Precision(every_size=True)
 WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
-
-
-def find_events(one: Candidate | Row, loaded: LoadedTrace) -> _engine.EventArray:
-    """What is replayed: the trace, with tags of call sites, or as a system's heap gets it."""
-    return one.heap.events(loaded)
 
 
 def measure_candidate(

@@ -20,7 +20,6 @@ from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
 from heapfit.comparison.measuring import (
     Ground,
     Precision,
-    find_events,
     measure_candidate,
     try_limit,
 )
@@ -99,7 +98,7 @@ class PrunedRows:
         one = Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
         base, threads = comparison.base_alignment, self.loaded.threads
         ground = Ground(best.load, base, threads=threads, found=self.loaded.found)
-        events, work = find_events(one, self.loaded), Work()
+        events, work = one.heap.events(self.loaded), Work()
         if size is not None and limit is not None:
             tried = try_limit(one, events, ground, limit)
             if tried.r_safe_at_least is not None:

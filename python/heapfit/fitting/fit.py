@@ -33,7 +33,7 @@ from heapfit.trace.names import source_name
 
 # Writes the page of a fit to a path: the fit, the recording that it shows, and what waits for the
 # folder of its code; None where there is none. The share of the page that is done goes last.
-WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Callable[[], Path | None], Progress], None]
+WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Progress], None]
 
 _WRITE = "write plan, code and report"
 _REPLACED = 0.25  # of the heaps that programs have, about
@@ -54,7 +54,6 @@ def foretell(events: Sequence[int]) -> dict[str, float]:
         "now": 0.04 + 0.12 * size,
         "choose": sum(foretell_choice(total, runs).values()),
         "judge": 0.02 + 0.05 * size,
-        "suggest": 0.01,
         "reference": 0.05 + 0.12 * size,
         "hold": 0.02 + 0.01 * size,
         "write": 0.2 + 0.15 * size,
@@ -189,7 +188,6 @@ def write(
         stages.foretell({"code": 0.0})
     with start_writing_code(fitted.plan_file, paths, threads, coding) as wait_for_code:
         if write_page is not None and paths.report is not None:
-            write_page(paths.report, fitted, shown, wait_for_code, writing)
-        else:
-            wait_for_code()  # which one thread begins here, and whose error is raised here
+            write_page(paths.report, fitted, shown, writing)
+        wait_for_code()  # which one thread begins here, and whose error is raised here
     stages.part("code")(_WRITE, 1.0)

@@ -21,11 +21,7 @@ from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import save_candidates
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer, compare_regions, describe_replacement
-from heapfit.fitting.assessment import (
-    HoldoutResult,
-    check_holdout,
-    suggest_next_recordings,
-)
+from heapfit.fitting.assessment import HoldoutResult, check_holdout
 from heapfit.fitting.by_site import BySite, find_by_site
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths
@@ -74,7 +70,6 @@ class Fit:
     answer: Answer
     plan_file: PlanFile  # as written: the winner's, or that of the heap that is kept
     verdict: str  # one sentence, with the figures that decided
-    suggestions: tuple[str, ...]  # what would make the answer more certain, each a few words
     warnings: tuple[str, ...]  # each one sentence
     paths: FitPaths
     options: FitOptions
@@ -205,7 +200,6 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
     """Assesses a selection, which does not change; its parts have the paths that they will have."""
     choice, workload, searched = selection.choice, selection.workload, selection.searched
     options, stages, place = selection.options, request.stages, request.place
-    suggestions, suggested = suggest_next_recordings(choice, options, stages.part("suggest"))
     referring = stages.part("reference", steps=_REFERENCES)
     references, referred = measure_reference_heaps(selection, referring)
     holdout = selection.others + check_holdout(
@@ -230,7 +224,6 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         answer=choice.answer,
         plan_file=_plan_to_write(selection),
         verdict=choice.verdict,
-        suggestions=suggestions,
         warnings=_list_warnings(selection, kinds),
         paths=FitPaths.in_folder(place.folder, stored, has_code=has_code, has_page=has_page),
         options=options,
@@ -244,7 +237,7 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
         today=selection.today,
         excerpt=selection.excerpt,
         designs=choice.designs,
-        work=further + _sum_work(selection, changes, suggested + referred, holdout.events),
+        work=further + _sum_work(selection, changes, referred, holdout.events),
     )
 
 

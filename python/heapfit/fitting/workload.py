@@ -23,7 +23,7 @@ from heapfit.sweep import Sweep, usable_cores
 from heapfit.trace.boots import find_starts, split_starts
 from heapfit.trace.excerpt import Survey, survey
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.names import distinct_source_names, source_name
+from heapfit.trace.names import distinct_source_names, program_word, source_name
 from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.stored import Trace
 
@@ -105,11 +105,11 @@ class Workload:
         yield from self.repeats
         infos = [one.trace.info for one in self.recordings]
         programs = (one.program if one.kind == "heap" else "packets" for one in infos)
-        named = [*dict.fromkeys(filter(None, programs))]
+        named = [*{program_word(one): one for one in programs if one}.values()]
         if len(named) > 1:
             yield (
-                f"these are recordings of {' and '.join(named[:2])}: one heap serves all "
-                "(`heapfit place` says whether two need less)"
+                f"these are recordings of {' and '.join(named[:2])}: one heap serves all (heapfit "
+                "place says whether two need less)"
             )
         for info in infos:
             yield from info.notes

@@ -11,15 +11,15 @@ from pathlib import Path
 from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
+from heapfit.errors import HeapfitError
 from heapfit.generate.linked_folder import (
-    FAILURES,
     OPTIONS,
     TOOLS,
     describe_compiler,
     least_image,
-    run_in_folder,
 )
 from heapfit.generate.names import Text
+from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 
 _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)
@@ -43,7 +43,7 @@ def measure_code_sizes(folder: Path, images: Mapping[str, Path]) -> list[CodeSiz
     image = images["plain"]
     try:
         about, sizes = describe_compiler(folder), (weigh(least_image(image)), weigh(image))
-    except FAILURES:
+    except HeapfitError:
         return []
     return [CodeSize(Text("for Cortex-M4"), about, OPTIONS, *sizes)]
 
@@ -59,6 +59,6 @@ def read_code_size(plan: Plan) -> list[CodeSize]:
 
 
 def weigh(image: Path) -> int:
-    """The bytes of code of a linked image; one of FAILURES without the compiler's tools."""
-    sections = run_in_folder(image.parent, f"{TOOLS}size", "-A", str(image))
+    """The bytes of code of a linked image; HeapfitError without the compiler's tools."""
+    sections = run([f"{TOOLS}size", "-A", image], image.parent)
     return sum(int(size) for size in _CODE_SECTION.findall(sections))

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from heapfit.errors import HeapfitError
 from heapfit.generate.linked_folder import (
-    FAILURES,
     compile_folder,
     functions_of,
     least_image,
@@ -42,7 +42,7 @@ def link_images(
                 link_functions(compiled, functions, image)
                 if not options:
                     link_functions(compiled, least_of(functions), least_image(image))
-            except FAILURES:
+            except HeapfitError:
                 return None
             finally:
                 counted(name, 1.0)

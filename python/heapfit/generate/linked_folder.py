@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 
 from heapfit.generate.names import Text, printable
+from heapfit.importers.external_tool import run
 
 TOOLS = "arm-none-eabi-"  # how the names of its programs begin
 TARGET = ("-mcpu=cortex-m4", "-mthumb")
@@ -23,15 +22,12 @@ SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
 _LEAST = re.compile(r"_(heap_init|malloc|(?<!_heap_find_)free|free_sized)$")
-_COMMAND_SECONDS = 600  # seconds for one command; two where nobody else computes
-
-FAILURES = (OSError, subprocess.SubprocessError)  # where there is no such compiler, or it cannot
 
 
 def describe_compiler(folder: Path) -> Text:
     """The compiler's name, version and machine."""
-    said = run_in_folder(folder, _COMPILER, "--version").splitlines()[0]
-    machine = run_in_folder(folder, _COMPILER, "-dumpmachine").strip()
+    said = run([_COMPILER, "--version"], folder).splitlines()[0]
+    machine = run([_COMPILER, "-dumpmachine"], folder).strip()
     return printable(f"{said}, {machine}")
 
 
@@ -41,7 +37,7 @@ def compile_folder(folder: Path, image: Path, *options: str) -> list[Path]:
     objects = [image.with_name(f"{image.name}-{number}.o") for number in range(len(sources))]
     for source, made in zip(sources, objects, strict=True):
         words = ("-c", str(source.relative_to(folder)), "-o", str(made))
-        run_in_folder(folder, _COMPILER, *TARGET, *_PLAIN, *SECTIONS, "-I.", *options, *words)
+        run([_COMPILER, *TARGET, *_PLAIN, *SECTIONS, "-I.", *options, *words], folder)
     return objects
 
 
@@ -49,7 +45,7 @@ def link_functions(objects: Iterable[Path], functions: Iterable[str], image: Pat
     """Links these functions of what was compiled, and what they call."""
     asked = (f"-Wl,-u,{function}" for function in functions)
     linked = *TARGET, *_LINK, *asked, "-o", str(image)
-    run_in_folder(image.parent, _COMPILER, *map(str, objects), *linked)
+    run([_COMPILER, *objects, *linked], image.parent)
 
 
 def functions_of(header: Path) -> list[str]:
@@ -65,16 +61,3 @@ def least_of(functions: Iterable[str]) -> list[str]:
 def least_image(image: Path) -> Path:
     """Where the image of the least lies, beside that of all functions."""
     return image.with_suffix(".least")
-
-
-def run_in_folder(folder: Path, *command: str) -> str:
-    """The output of a command that runs in `folder`; one of FAILURES unless it ends with 0."""
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env=os.environ | {"LC_ALL": "C"},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=_COMMAND_SECONDS,
-    ).stdout

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.generate.linked_folder import (
-    FAILURES,
     FREESTANDING,
     SECTIONS,
     TARGET,
@@ -57,7 +56,7 @@ def call_bounds(
                 stacks[name] = cases.find_stack(name)
                 found[name] = cases.find(name)
         compiler = describe_compiler(folder)
-    except (*FAILURES, HeapfitError):
+    except HeapfitError:
         return None
     words = {"target": TARGET, "options": FREESTANDING, "sections": SECTIONS}
     return {

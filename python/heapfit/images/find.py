@@ -59,8 +59,7 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     for name, names, row in tried:
         try:
             readings, heap = found.setdefault(name, []), _read(memory, row, names, name)
-            is_first = row["rare"] and len(heap.blocks) > _FEW
-            readings.insert(0 if is_first else len(readings), heap)
+            readings.insert(0 if row["rare"] and len(heap.blocks) > _FEW else len(readings), heap)
         except LookupError as error:
             missing.setdefault(name, f"{row['title']} ({name}): {error}{row['setting']}")
     return (

@@ -124,9 +124,11 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
     ]
     order: Order = "little" if elf.little_endian else "big"
     stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
-    return Memory(
-        elf.elfclass // 8, order, _symbols(elf), sections, read_types(elf), stack
-    ), constant
+    symbols = _symbols(elf)
+    return (
+        Memory(elf.elfclass // 8, order, symbols, sections, read_types(elf, symbols), stack),
+        constant,
+    )
 
 
 def _read_core(
@@ -154,10 +156,12 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     table = program.get_section_by_name(".symtab")
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
-        is_code = row["st_info"]["type"] == "STT_FUNC"
-        if row.name and row.name[0] != "$" and row["st_shndx"] != "SHN_UNDEF":
+        kind = row["st_info"]["type"]
+        is_named = row.name and row.name[0] != "$"
+        if is_named and kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF":
             for name in (row.name, row.name.split(".")[0]):
                 found.setdefault(
-                    name, (row["st_value"] - (row["st_value"] & is_code), row["st_size"])
+                    name,
+                    (row["st_value"] - (row["st_value"] & (kind == "STT_FUNC")), row["st_size"]),
                 )
     return found

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from contextlib import suppress
 
 from elftools.common.exceptions import DWARFError
@@ -12,22 +12,27 @@ from elftools.elf.elffile import ELFFile
 
 from heapfit.importers.elf_file import DAMAGED
 
-_SOURCES = re.compile(r"(^|[/\\])(mem|heap|heap_[45]|multi_heap\w*|heap_caps\w*|tlsf)\.c$")
+_FUNCTIONS = (  # of each source of a heap one
+    *("pvPortMalloc", "mem_malloc", "sys_heap_alloc", "heap_caps_init", "tlsf_create"),
+    *("multi_heap_malloc", "multi_heap_malloc_impl", "multi_heap_get_first_block"),
+)
 
 
-def read_types(elf: ELFFile) -> dict[str, int]:
+def read_types(elf: ELFFile, symbols: Mapping[str, tuple[int, int]]) -> dict[str, int]:
     """The bytes of each struct, the place of each member and constants: "mem", "mem.used".
 
     Of the sources of heaps alone, as a program has many; as far as DWARF is there and whole.
     """
     found: dict[str, int] = {}
-    with suppress(DWARFError, *DAMAGED):
-        units = elf.get_dwarf_info().iter_CUs() if elf.has_dwarf_info() else ()
-        tops = (unit.get_top_DIE() for unit in units)
-        for die in (
-            die for top in tops if _SOURCES.search(_name(top)) for die in top.iter_children()
-        ):
-            _note(die, found)
+    with suppress(DWARFError, NotImplementedError, *DAMAGED):
+        info = elf.get_dwarf_info()
+        units = info.get_aranges()
+        for name in _FUNCTIONS:
+            unit = units.cu_offset_at_addr(symbols[name][0]) if units and name in symbols else None
+            for die in (
+                info.get_CU_at(unit).get_top_DIE().iter_children() if unit is not None else ()
+            ):
+                _note(die, found)
     return found
 
 

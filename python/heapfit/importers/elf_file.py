@@ -22,6 +22,7 @@ DAMAGED = (
     OverflowError,
     AttributeError,
     MemoryError,
+    AssertionError,
 )
 
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit import _engine
-from heapfit.trace.live import FollowedRecording, LiveTotals
+from heapfit.trace.live import FollowedRecording
 from heapfit.trace.table_file import Columns
 
 _UNRECORDED, _RUNTIME = 40, 248  # offsets of numbers in a header of recorder/wire.h
@@ -40,22 +40,16 @@ def read_layout(file: int) -> tuple[int, int] | None:
 class _Followed(ABC):
     """What a reader makes of a recording that grows."""
 
-    _reader: _engine.WireTrace | _engine.FrameTrace
+    reader: _engine.WireTrace | _engine.FrameTrace
 
     def look(self) -> Iterator[_engine.EventArray]:
         """Yields the events that are new since the last look, in batches."""
-        return (self._reader.take_events() for _ in self._advance())
+        return (self.reader.take_events() for _ in self._advance())
 
     def columns(self) -> Iterator[Columns]:
         """Yields all events until now, in batches."""
         with closing(self._anew()) as anew:
-            yield from (anew._reader.take() for _ in anew._advance())
-
-    @property
-    def live(self) -> LiveTotals:
-        """What is live after the events that were yielded."""
-        found = self._reader
-        return LiveTotals(found.events, found.live_bytes, found.live_blocks, found.live_peak)
+            yield from (anew.reader.take() for _ in anew._advance())
 
     def close(self) -> None:
         """Closes what is open; by itself nothing is."""
@@ -77,14 +71,14 @@ class FollowedWire(_Followed):
     what two reads find alike was written before the first.
     """
 
-    _reader: _engine.WireTrace
+    reader: _engine.WireTrace
 
     def __init__(self, folder: Path, process: int) -> None:
         self._folder = folder
         self._process = process
         self._image = -1  # which of its programs is followed
         self._file: int | None = None
-        self._reader = _engine.WireTrace(True)
+        self.reader = _engine.WireTrace(True)
         self._open: list[int] = []  # offsets of chunks that may grow
         self._next = 0  # offset of the first chunk that nobody has begun
         self._unit = 0  # bytes of a chunk
@@ -112,10 +106,10 @@ class FollowedWire(_Followed):
         for place in begun:
             if not self._read(self._file, place):
                 self._open.append(place)
-            if self._reader.pending:
+            if self.reader.pending:
                 yield
-        if has_ended and self._reader.events:  # a record that a kill prevented holds up others
-            self._reader.finish()
+        if has_ended and self.reader.events:  # a record that a kill prevented holds up others
+            self.reader.finish()
             yield
         self.lost = self._number(self._file, _UNRECORDED)
 
@@ -135,25 +129,25 @@ class FollowedWire(_Followed):
         self.close()
         self._file, self._image, self._open = file, image, []
         self._next, self._unit = layout
-        self._reader = _engine.WireTrace(True)
-        self._reader.feed(os.pread(file, self._next, 0))
+        self.reader = _engine.WireTrace(True)
+        self.reader.feed(os.pread(file, self._next, 0))
 
     def _read(self, file: int, place: int) -> bool:
         before, after = (os.pread(file, self._unit, place) for _ in range(2))
         if before != after:
             a, b = (np.frombuffer(one, np.uint8) for one in (before, after))
             after = after[: int((a != b).argmax())]
-        return self._reader.follow(after, place, self._number(file, _RUNTIME))
+        return self.reader.follow(after, place, self._number(file, _RUNTIME))
 
 
 class FollowedFrames(_Followed):
     """The frames of a target, in a log that grows."""
 
-    _reader: _engine.FrameTrace
+    reader: _engine.FrameTrace
 
     def __init__(self, *logs: Path) -> None:
         self._logs = logs  # the first that is there counts
-        self._reader = _engine.FrameTrace(True)
+        self.reader = _engine.FrameTrace(True)
         self._read = 0
 
     def _anew(self) -> FollowedFrames:
@@ -162,15 +156,15 @@ class FollowedFrames(_Followed):
     @property
     def lost(self) -> int:
         """Events that are known to be missing."""
-        return self._reader.missing
+        return self.reader.missing
 
     def _advance(self) -> Iterator[None]:
         """Reads on; yields wherever there are events to be taken."""
         log = next(filter(Path.exists, self._logs), None)
         while log is not None and (new := _read_from(log, self._read)):
-            self._reader.feed(new)
+            self.reader.feed(new)
             self._read += len(new)
-            if self._reader.pending:
+            if self.reader.pending:
                 yield
 
 

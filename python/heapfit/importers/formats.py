@@ -84,6 +84,43 @@ _FOREIGN = tuple(
             "a page of heapfit's own",
             "give the recording that it was made of",
         ),
+        (
+            rb"^Showing nodes accounting for |^Type: (inuse|alloc)_",
+            "a report of pprof, which has sums",
+            _RECORD,
+        ),
+        (
+            rb"\A(\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1)",
+            "a trace of LTTng or barectf, in binary",
+            "babeltrace2 prints it as lines, which heapfit import reads",
+        ),
+        (
+            rb"\A(ULog\x01\x12\x35|\xa3\x95\x80)",
+            "a flight log of PX4 or ArduPilot, in binary",
+            "ulog_messages or mavlogdump.py print it as lines for heapfit forecast",
+        ),
+        (rb"\ASQLite format 3\0", "a database", "give the files that it was made of"),
+        (
+            rb"\A(\x89PNG|\xff\xd8\xff|GIF8|%PDF|RIFF.{4}WEBP)",
+            "a picture or a document",
+            "give the log as text",
+        ),
+        (rb"\A(TN:.*\n)?SF:", "a report of coverage", _RECORD),
+        (
+            rb"\A\s*\$(date|version|timescale|comment)\b(?s:.){0,4000}\$end",
+            "a waveform of signals",
+            _TARGET,
+        ),
+        (
+            rb"\A(MZ|\0asm|\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe|MDMP)",
+            "a program or a dump of another system",
+            _RECORD,
+        ),
+        (
+            rb"\A(Process:|Process \d+:|leaks Report Version)(?s:.){0,2000}\bleaks\b",
+            "a report of macOS' leaks, which names blocks that nobody holds",
+            _RECORD,
+        ),
         (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
         (
             rb'\A\s*\{\s*"schema(_version)?"',

@@ -72,7 +72,12 @@ _OPEN = (
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 # How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
-    (Clock.DATE, r"(?P<Y>\d{4})[-/.](?P<M>\d\d?)[-/.](?P<D>\d\d?)" + _CLOCK_BEHIND, "ISO 8601"),
+    (
+        Clock.DATE,
+        _WEEKDAY + r"(?P<Y>\d{4})[-/.](?P<M>\d\d?)[-/.](?P<D>\d\d?)" + _CLOCK_BEHIND,
+        "ISO 8601",
+    ),
+    (Clock.YEAR, rf"(?P<D>\d\d?)\.(?P<M>\d\d?)\.,?\s{_HMS}", "day and month"),
     (
         Clock.DATE,
         r"(?P<Y>20\d\d)(?P<M>\d\d)(?P<D>\d\d)[T _-]?(?P<h>\d\d):?(?P<m>\d\d):?"
@@ -132,7 +137,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"\[0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
     (Clock.UPTIME, r"\[\s*(?P<ms>\d+)\](?=\s*\S)", "[millis]"),
     (Clock.UPTIME, r"(?P<ms>\d{4,}):\s(?=\s*[^\s\d])", "millis:"),
-    (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s](?=\s*\D)", "ts: seconds with six digits behind"),
+    (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s>](?=\s*\D)", "ts: seconds with six digits behind"),
     (None, r"\d+\s+(?P<ticks>\d+)\s+\[[^\]]*\]", "FreeRTOS: line, ticks and task"),
     (Clock.DAY, _HMS, "serial monitors"),
     (

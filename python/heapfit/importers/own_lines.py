@@ -127,7 +127,11 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
     served = calls or sorted(others, key=len)[-1:]
     if not served:  # no addresses: without frees it would tell nothing, so both must be there
-        seen = [line for line in lines if line.numbers and line.verb in ("alloc", "free")]
+        seen = [
+            line
+            for line in lines
+            if line.numbers and not line.addresses and line.verb in ("alloc", "free")
+        ]
         groups = _group(seen)
         served = sorted((one for one in groups if one[0].verb == "alloc"), key=len)[-1:]
     if not served:
@@ -170,7 +174,7 @@ def _describe_calls(
     resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
     resizes = [text for one in resized if (text := _describe_resize(one, given))]
     given |= {at for one in resized for at in _values(one, one[0].addresses)}
-    freed, frees = [], []
+    freed = []
     for one in rest:
         i = _block_place(one, given)
         values = _values(one, [i])
@@ -178,12 +182,12 @@ def _describe_calls(
         # Without words it may be an address in any other line.
         is_known = 2 * len(values & given) >= len(values)
         if one[0].verb != "resize" and is_known and text != one[0].key:
-            freed.append(one)
-            frees.append(text)
+            freed.append((one, text))
     texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
+    frees = [text for _, text in freed]
     line, free = ("\n".join(dict.fromkeys(one)) for one in (texts + resizes, frees))
     most, *fewer = sorted(served, key=len, reverse=True)
-    return [most, *freed, *fewer, *resized], OwnLines(line, free)
+    return [most, *(one for one, _ in freed), *fewer, *resized], OwnLines(line, free)
 
 
 def _values(group: _Group, places: Sequence[int]) -> set[str]:

@@ -66,6 +66,40 @@ class _Mapping:
     content: tuple[bytes, ...]  # of the code, where it is fixed
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
+    def is_in_function(self, address: int) -> bool:
+        """True if a named function makes the call; stripped files name the last one before it."""
+        return any(start < address <= end for start, end in self.functions)
+
+    def addresses(self, sites: Collection[int]) -> dict[int, int]:
+        """The address of each site found."""
+        if self.is_fixed:
+            return self._fixed_addresses(sites)
+        wanted = np.array(sorted(sites), np.uint32)
+        addresses: dict[int, int] = {}
+        for first, last in _pieces(self.code):
+            offsets = np.arange(first - self.start, last - self.start, dtype=np.uint64)
+            hashes = site_hash(offsets, self.extent)
+            for i in np.flatnonzero(np.isin(hashes, wanted)).tolist():
+                addresses.setdefault(int(hashes[i]), first + i)
+        return addresses
+
+    def _fixed_addresses(self, sites: Collection[int]) -> dict[int, int]:
+        """The address of each site that is the lower half of one in the code.
+
+        None of an image in which one does not follow a call: it is not the one that was recorded.
+        """
+        addresses: dict[int, int] = {}
+        for (start, size), content in zip(self.code, self.content, strict=True):
+            for site in sites:
+                is_thumb = self.machine == "EM_ARM" and site % 2 == 1
+                offset = (site - is_thumb - start) % 2**32
+                if site == 0 or offset > size:
+                    continue
+                if not _is_call(self.machine, is_thumb, content[max(offset - 4, 0) : offset]):
+                    return {}
+                addresses[site] = start + offset
+        return addresses
+
 
 def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, SourcePlace]:
     """The place of each site that is in one of these programs and libraries.
@@ -78,12 +112,12 @@ def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Sou
 def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePlace, ...]]:
     """The places of each site: where the call is, then where each inlined function around it is."""
     mapping = mapping_of(program)
-    addresses = _addresses(mapping, sites)
+    addresses = mapping.addresses(sites)
     answers = _look_up(program, list(addresses.values()))
     return {
         site: tuple(
             SourcePlace(
-                program.name, address, function if _is_within(address, mapping) else None, line
+                program.name, address, function if mapping.is_in_function(address) else None, line
             )
             for function, line in frames
         )
@@ -97,11 +131,6 @@ def frames_in(
     """The places in a program and its libraries; the first file that has a site gives its own."""
     known = (frames_of(program, sites).items() for program in reversed(programs))
     return {site: frames for of_one in known for site, frames in of_one}
-
-
-def _is_within(address: int, mapping: _Mapping) -> bool:
-    """True if a named function makes the call; stripped files name the last function before it."""
-    return any(start < address <= end for start, end in mapping.functions)
 
 
 def mapping_of(program: Path) -> _Mapping:
@@ -134,38 +163,6 @@ def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:
     for entry in (symbol.entry for table in tables for symbol in table.iter_symbols()):
         if entry.st_info.type == "STT_FUNC":
             yield entry.st_value, entry.st_value + entry.st_size
-
-
-def _addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
-    """The address of each site found."""
-    if mapping.is_fixed:
-        return _fixed_addresses(mapping, sites)
-    wanted = np.array(sorted(sites), np.uint32)
-    addresses: dict[int, int] = {}
-    for first, last in _pieces(mapping.code):
-        offsets = np.arange(first - mapping.start, last - mapping.start, dtype=np.uint64)
-        hashes = site_hash(offsets, mapping.extent)
-        for i in np.flatnonzero(np.isin(hashes, wanted)).tolist():
-            addresses.setdefault(int(hashes[i]), first + i)
-    return addresses
-
-
-def _fixed_addresses(mapping: _Mapping, sites: Collection[int]) -> dict[int, int]:
-    """The address of each site that is the lower half of one in the code.
-
-    None of an image in which one does not follow a call: it is not the one that was recorded.
-    """
-    addresses: dict[int, int] = {}
-    for (start, size), content in zip(mapping.code, mapping.content, strict=True):
-        for site in sites:
-            is_thumb = mapping.machine == "EM_ARM" and site % 2 == 1
-            offset = (site - is_thumb - start) % 2**32
-            if site == 0 or offset > size:
-                continue
-            if not _is_call(mapping.machine, is_thumb, content[max(offset - 4, 0) : offset]):
-                return {}
-            addresses[site] = start + offset
-    return addresses
 
 
 def _is_call(machine: str, is_thumb: bool, code: bytes) -> bool:

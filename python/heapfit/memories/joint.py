@@ -28,6 +28,7 @@ class MemoryUse:
     live_peak: int  # bytes as requested, of the highest recording
     footprint: int  # likewise
     byte_events: float
+    weight: float  # of the counted requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,10 @@ class Joint:
 
     uses: tuple[MemoryUse, ...]
     refusal: str | None  # the first one, with memory and rule; None: all was served
-    weights: tuple[float, ...]  # of the counted requests that each memory served
 
     def share(self, names: Sequence[str]) -> float:
         """The share of the counted requests in these memories."""
-        return self._share(names, self.weights)
+        return self._share(names, [one.weight for one in self.uses])
 
     def requests_share(self, names: Sequence[str]) -> float:
         """The share of requests that these memories served."""
@@ -63,32 +63,35 @@ def replay_jointly(
 
     `columns` are the demands' requests of a plan with these call sites.
     """
-    count = len(plan.memories)
-    requests, lives, prints = [0] * count, [0] * count, [0] * count
-    lasting, weights = [0.0] * count, np.zeros(count)
-    refusal = None
+    refusal, shares, weights = None, [], []
     for demand, column in zip(demands, columns, strict=True):
         base = demand.loaded.largest_alignment
         is_told = bool((demand.weights[demand.asks] != 1).any())
         replay = plan.replay(base, keeps_places=is_told)
         is_done = replay.feed(demand.loaded.events, column)
-        for i, share in enumerate(replay.shares()):
-            requests[i] += share.requests
-            lasting[i] += share.byte_events
-            lives[i] = max(lives[i], share.live_peak)
-            prints[i] = max(prints[i], share.footprint)
-            weights[i] += 0 if is_told else share.requests
+        shares.append(replay.shares())
+        weights.append([one.requests for one in shares[-1]])
         if is_told:
             served = demand.weights[demand.asks][: len(replay.numbers)]
-            weights += np.bincount(replay.numbers, served, 256)[:count]
+            weights[-1] = np.bincount(replay.numbers, served, 256)[: len(shares[-1])].tolist()
         if not is_done:
             refusal = _describe_refusal(plan, demand, replay.failed_event or 0, column)
             break
     uses = (
-        MemoryUse(one.name, one.size, requests[i], lives[i], prints[i], lasting[i])
-        for i, one in enumerate(plan.memories)
+        MemoryUse(
+            memory.name,
+            memory.size,
+            sum(one.requests for one in of_each),
+            max(one.live_peak for one in of_each),
+            max(one.footprint for one in of_each),
+            sum(one.byte_events for one in of_each),
+            weight,
+        )
+        for memory, of_each, weight in zip(
+            plan.memories, zip(*shares, strict=True), np.sum(weights, 0).tolist(), strict=True
+        )
     )
-    return Joint(tuple(uses), refusal, tuple(weights.tolist()))
+    return Joint(tuple(uses), refusal)
 
 
 def check_jointly(

@@ -12,12 +12,12 @@ from dataclasses import replace
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import pools_warning, verdict
+from heapfit.comparison.verdict import pools_warning
 from heapfit.results.document import Document
 from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap, Section, which_hold
-from heapfit.results.sections.candidates import candidates_section, heap_figures, heap_parts
+from heapfit.results.sections.candidates import candidates_section, heap_parts
 from heapfit.results.sections.page import (
     in_order,
     name_source,
@@ -55,7 +55,7 @@ def case_sections(
         *peak_sections(shown, peaks, case.sites),
         pools_section(shown, winner.plan),
         candidates_section(case, verdict),
-        program_section(shown, heap_parts(case), heap_figures(winner)),
+        program_section(shown, heap_parts(case)),
         plan_section(winner.plan, winner.replay_region),
     ]
 
@@ -70,8 +70,8 @@ def opening_of(case: ReportCase, command: str) -> Document:
         source=name_source(request_source(info, case.shown.trace.path.name)),
         sections=(),
         kind=recording_kind(info),
-        sentences=(describe_need(winner),),
-        remarks=(verdict(comparison),),
+        sentences=(),
+        remarks=(describe_need(winner),),
         warnings=which_hold(
             (
                 info.kind == "heap" and not info.pointer_bits,

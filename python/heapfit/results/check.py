@@ -28,6 +28,7 @@ from heapfit.results.parts import (
     hide_unless,
     which_hold,
 )
+from heapfit.trace.names import program_word
 
 _HASH = re.compile(r"[0-9a-f]{8}")  # of a call site that no program names
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
@@ -78,7 +79,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
 def headline_of(check: Check) -> str:
     """The answer as a sentence."""
     base, rows, plan = check.base, check.recordings, check.plan
-    failed = sorted((one for one in rows if not check.allows(one)), key=_find_need, reverse=True)
+    failed = check.failed
     verdict, first = "FAIL: " if failed else "PASS: ", (failed or rows)[0]
     if check.is_comparison and base is not None:
         verdict = verdict if check.options.growth is not None else ""
@@ -91,11 +92,6 @@ def headline_of(check: Check) -> str:
     left = _describe_left(least.run, plan, least.needed)
     fewest = f", {least.run.name}{left}" if left else ""
     return f"{verdict}all {len(rows)} recordings fit in {_name_region(plan)}{fewest}."
-
-
-def _find_need(one: CheckedRecording) -> int:
-    """The bytes that a recording needs; where they were not searched its peak."""
-    return (one.needed and one.needed.r_safe) or one.run.peak
 
 
 def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
@@ -203,7 +199,10 @@ def _growth(one: CheckedRecording) -> str | None:
 def describe_other_programs(check: Check) -> list[str]:
     """A sentence on recordings of another program than the plan's."""
     program = check.plan.trained_on.program
-    others = [one.run for one in check.recordings if one.run.trace.program not in ("", program)]
+    words = {"", program_word(program)}
+    others = [
+        one.run for one in check.recordings if program_word(one.run.trace.program) not in words
+    ]
     if not program or not others:
         return []
     is_one = "is a recording" if len(others) == 1 else "and others are recordings"

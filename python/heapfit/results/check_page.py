@@ -52,7 +52,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
         None if found.heap_map is None else HeapMap(pack_map(found.heap_map, found.sites)),
         *peak_sections(shown, [found.use], found.sites, _name_moment(found)),
         pools_section(shown, check.plan.plan),
-        program_section(shown, live_parts(shown, region), ()),
+        program_section(shown, live_parts(shown, region)),
         _recordings_section(check, found.needed),
         _grown_section(found),
     ]

@@ -28,9 +28,7 @@ class Document:
     trust: Sequence[NamedFigure] = ()  # what the answer rests on
     warnings: Sequence[str] = ()
     bytes_go: Sequence[Piece] = ()  # the parts of the bytes that are set
-    downloads: tuple[str, str] | None = (
-        None  # the place of the plan's text; the code as a zip, or ""
-    )
+    plan_place: str = ""  # of the plan's text, to be saved
     name: str = ""  # of the page, in its browser's list; "": the title
 
     @property

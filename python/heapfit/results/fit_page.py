@@ -3,12 +3,7 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import shlex
-import zipfile
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.case import ReportCase, find_usual_heap, keep_heap
@@ -44,48 +39,20 @@ from heapfit.trace.loaded import LoadedTrace
 
 _PLAN_TEXT = "plan-text"  # the place of the plan file's text
 _STEP = "write the page"
-_LARGEST_PAGE = 600_000  # bytes: a page that would be larger has no zip
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the first that a zip knows: the same folder is the same zip
 
 
 def write_report(
-    path: Path,
-    fit: Fit,
-    shown: LoadedTrace,
-    code: Callable[[], Path | None] = lambda: None,
-    progress: Progress = ignore_progress,
+    path: Path, fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress
 ) -> None:
-    """Writes the report of `fit` to `path`; the file appears whole or not at all.
-
-    `code` gives the folder of the generated C; it is asked when all else is gathered.
-    """
-
-    def zip_code() -> str:
-        folder = code()
-        return "" if folder is None else zip_folder(folder)
-
-    write_page(path, render_fit(fit, shown, zip_code, progress))
+    """Writes the report of `fit` to `path`; the file appears whole or not at all."""
+    write_page(path, render_fit(fit, shown, progress))
 
 
-def render_fit(
-    fit: Fit,
-    shown: LoadedTrace,
-    code: Callable[[], str] = lambda: "",
-    progress: Progress = ignore_progress,
-) -> str:
-    """The page as text, the same for the same fit; `shown` is the trace of fit.trace.
-
-    The page without the code is rendered while compilers still work on that.
-    """
+def render_fit(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> str:
+    """The page as text, the same for the same fit; `shown` is the trace of fit.trace."""
     page = fit_page(fit, shown, progress)
-    progress(_STEP, 0.4)
-    bare = render(page)
-    progress(_STEP, 0.9)
-    packed = code()
-    if not packed or page.downloads is None:
-        return bare
-    whole = render(replace(page, downloads=(_PLAN_TEXT, packed)))
-    return bare if len(whole.encode()) > _LARGEST_PAGE else whole
+    progress(_STEP, 0.5)
+    return render(page)
 
 
 def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
@@ -97,7 +64,7 @@ def case_from_fit(fit: Fit, shown: LoadedTrace) -> ReportCase:
 
 
 def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress) -> Document:
-    """The page, without the code; reads the plan file that the fit wrote."""
+    """The page; reads the plan file that the fit wrote."""
     case = case_from_fit(fit, shown)
     info, heap_size = fit.trace.info, fit.answer.size
     tone, badge = _judge(fit)
@@ -126,7 +93,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         badge=badge,
         tone=tone,
         bytes_go=_divide_bytes(fit) if is_sized else (),
-        downloads=None if fit.paths.code is None or not is_sized else (_PLAN_TEXT, ""),
+        plan_place="" if fit.paths.code is None or not is_sized else _PLAN_TEXT,
         warnings=_list_warnings(fit),
         sections=in_order(sections, info.notes, _list_commands(fit)),
     )
@@ -255,15 +222,3 @@ def _write_fit_command(fit: Fit) -> str:
 
 def _quote(path: object) -> str:
     return shlex.quote(str(path))
-
-
-def zip_folder(folder: Path) -> str:
-    """The zip of all files of a folder, below its name, in base64: for who has the page alone."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for file in sorted(folder.rglob("*")):
-            if file.is_file():
-                entry = zipfile.ZipInfo(str(file.relative_to(folder.parent)), _EPOCH)
-                entry.external_attr = 0o644 << 16
-                archive.writestr(entry, file.read_bytes(), zipfile.ZIP_DEFLATED, 9)
-    return base64.b64encode(packed.getvalue()).decode("ascii")

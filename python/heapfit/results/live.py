@@ -34,11 +34,12 @@ def live_page(heap_map: HeapMap | None, figures: str, is_paused: bool = False) -
 def describe_live(heap: LiveHeap, recording: FollowedRecording) -> str:
     """What the last look at a recording came to, in one line."""
     growth, room, hole = heap.figures
+    live = recording.reader
     found = "out of memory" if hole is None else f"largest hole {hole:,} B"
     lost = f"; {recording.lost:,} events lost" if recording.lost else ""
     needs = "needs" if heap.region is None else "in"
     return (
-        f"{recording.live.size:,} B live in {recording.live.count:,} blocks, {growth:+,} B; "
+        f"{live.live_bytes:,} B live in {live.live_blocks:,} blocks, {growth:+,} B; "
         f"{heap.plan.allocator} {needs} {room:,} B, {found}{lost}"
     )
 

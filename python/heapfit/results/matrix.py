@@ -3,26 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
 
-from heapfit.checks.margin import peak_of_plan
-from heapfit.checks.run import PlanRun
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
-from heapfit.plan.plan_file import PlanFile
 from heapfit.plugin import PluginRow
 from heapfit.results.case import case_page, describe_need, opening_of
 from heapfit.results.chart import COLOURS, Chart, line_with_marks
 from heapfit.results.chart import Trace as Curve
 from heapfit.results.document import Document
-from heapfit.results.number_text import count, ratio, size
+from heapfit.results.number_text import ratio
 from heapfit.results.parts import (
-    Cell,
     Column,
     Fields,
     Line,
@@ -35,23 +30,8 @@ from heapfit.results.parts import (
 from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
 from heapfit.results.sections.page import name_source
 
-HeldRun: TypeAlias = tuple[PlanRun, PlanFile]  # a trace in the very region that a plan sets
 _MOST_CURVES = 7
 _FIRST_ROW = "U_max, B"  # of the table as text: the peaks
-HELD: tuple[Column[HeldRun], ...] = (
-    Column(page="trace and plan", shown=lambda one: Cell(one[0].name, (one[1].name,))),
-    Column("plan", value=lambda one: one[1].name),
-    Column("trace", value=lambda one: one[0].name),
-    Column("region", page="region", value=lambda one: one[1].region, told=size),
-    Column("held", value=lambda one: one[0].refusal is None),
-    Column("refused_event", value=lambda one: one[0].refusal and one[0].refusal.event),
-    Column("peak", page="its peak", value=lambda one: one[0].peak, told=size),
-    Column(
-        page="out of memory at event",
-        shown=lambda one: "none" if one[0].refusal is None else count(one[0].refusal.event),
-    ),
-    Column("planned_peak", value=lambda one: peak_of_plan(one[1])),
-)
 
 
 def matrix_table(matrix: Matrix, sram: Sram | None) -> list[Part]:
@@ -143,31 +123,27 @@ def comparison_page(
     mapped: MappedCase,
     *,
     matrix: Matrix,
-    held: Sequence[HeldRun] = (),
     command: str = "",
 ) -> Document:
     """The page: the case of the recording with the highest peak, and all of them in a table."""
     several = len(matrix.columns) > 1
-    words = "One replay of each trace in the region of the plan."
-    parts: list[Part] = [Line(words), Table(HELD, held)]
+    opening = replace(opening_of(case, "compare"), sentences=(matrix.sentence(),))
     return case_page(
-        _opening(case, matrix) if several else opening_of(case, "compare"),
+        _open_several(opening, case, matrix) if several else opening,
         case,
         mapped,
         _matrix_section(matrix) if several else None,
-        Section("plans-regions", "In the plan's region", parts) if held else None,
         commands=[("This comparison:", command)],
     )
 
 
-def _opening(case: ReportCase, matrix: Matrix) -> Document:
-    opening, columns = opening_of(case, "compare"), matrix.columns
+def _open_several(opening: Document, case: ReportCase, matrix: Matrix) -> Document:
+    columns = matrix.columns
     shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
     return replace(
         opening,
         title=f"{len(columns)} traces",
         source=name_source(", ".join(one.label for one in columns)),
-        sentences=(matrix.sentence(),),
         remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
     )
 

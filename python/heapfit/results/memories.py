@@ -13,7 +13,7 @@ from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_ma
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.number_text import known_size, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import Column, Copyable, Line, Section, Table
+from heapfit.results.parts import Column, Copyable, Fold, Line, Section, Table
 from heapfit.results.parts import HeapMap as MapPart
 
 
@@ -78,7 +78,7 @@ def memories_page(
         Section(
             "curve",
             "How much inside for how many bytes",
-            [_curve_chart(placing), Table(CURVE, placing.curve)],
+            [_curve_chart(placing), Fold("As a table", [Table(CURVE, placing.curve)])],
             "The curve",
         ),
         Section("settings", "Settings to copy", settings, "Settings"),

@@ -214,13 +214,6 @@ class Bullets:
     items: Sequence[str | tuple[str, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Definitions:
-    """Words and what they mean."""
-
-    items: Sequence[tuple[str, str]]
-
-
 class Piece(NamedTuple):
     """A piece of a bar or of a block that is divided to scale."""
 
@@ -255,7 +248,7 @@ class Glossary:
 
 Holder: TypeAlias = "Group | Section | Fold | Grid"
 Part: TypeAlias = (
-    "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets | Definitions"
+    "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets"
     " | Strip | HeapMap | Glossary | Holder"
 )
 

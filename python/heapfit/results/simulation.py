@@ -11,9 +11,9 @@ from heapfit.results.chart import COLOURS, Chart, Layout, Trace, line_with_marks
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.number_text import count, figure_text, percent, size
 from heapfit.results.parts import (
+    Bullets,
     Cell,
     Column,
-    Definitions,
     Fold,
     Grid,
     Group,
@@ -67,7 +67,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         Section(
             "schemes",
             "Schemes and definitions",
-            [Definitions([*schemes, *undrawn, overhead])],
+            [Bullets([*schemes, *undrawn, overhead])],
             "Schemes",
         ),
         reproduce_section(

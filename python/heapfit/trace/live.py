@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from heapfit import _engine
@@ -12,16 +11,6 @@ from heapfit.plan.plan import Plan
 from heapfit.trace.table_file import Columns
 
 _LARGEST_REGION = (1 << 32) - 4096  # bytes; what of it is not used takes address space only
-
-
-@dataclass(frozen=True, slots=True)
-class LiveTotals:
-    """The blocks that a recording's program holds. Sizes in bytes."""
-
-    events: int
-    size: int
-    count: int
-    peak: int  # the most that was live
 
 
 class FollowedRecording(Protocol):
@@ -34,8 +23,8 @@ class FollowedRecording(Protocol):
         """Yields all events until now, in batches; `look` goes on where it was."""
 
     @property
-    def live(self) -> LiveTotals:
-        """What is live after the events that were yielded."""
+    def reader(self) -> _engine.WireTrace | _engine.FrameTrace:
+        """What has read the events that were yielded, and knows what is live after them."""
 
     @property
     def lost(self) -> int:
@@ -72,11 +61,11 @@ class LiveHeap:
         """
         self.recording = recording
         for events in recording.look():
-            if recording.live.events == len(events):  # those that a program begins with
+            if recording.reader.events == len(events):  # those that a program begins with
                 self._begin()
             self._serves = self._serves and self._replay.feed(events)
-        blocks, live = self._replay.blocks(), recording.live
-        growth, self._before = live.size - self._before, live.size
+        blocks, live = self._replay.blocks(), recording.reader.live_bytes
+        growth, self._before = live - self._before, live
         room, hole = self.region, blocks.largest_free
         if room is None:
             room, hole = self._replay.footprint, blocks.largest_hole

@@ -25,6 +25,15 @@ def source_name(source: Path) -> str:
     return name[:_LONGEST] or "trace"
 
 
+def program_word(program: str) -> str:
+    """The word that a program's name begins with: of its builds and runs others may differ.
+
+    >>> program_word("/usr/bin/lwip-echo"), program_word("gateway-2"), program_word("sqlite3")
+    ('lwip', 'gateway', 'sqlite')
+    """
+    return re.split(r"[^a-z]", Path(program).name.lower())[0]
+
+
 def distinct_source_names(sources: Sequence[Path]) -> list[str]:
     """A distinct name for each source; the second of equal names ends in "-2", and so on.
 

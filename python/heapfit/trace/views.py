@@ -23,19 +23,6 @@ Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class ViewedBlocks:
-    """All blocks of a recording, which of them a view shows, and who asked for each."""
-
-    view: View
-    blocks: Blocks
-    is_shown: Mask
-    sites: Numbers  # 0 where unknown
-    tasks: Numbers  # likewise
-    events: int
-    times: NDArray[np.uint64]  # us, of the events; all 0 where none is known
-
-
-@dataclass(frozen=True, slots=True)
 class Holder:
     """The blocks that one call site or task holds in a view, beside all that it asked for."""
 
@@ -47,6 +34,32 @@ class Holder:
     requests: int  # all, resizes among them
     requested: int  # bytes, of all
     mean_life: float  # events from a request to its block's end or next resize, of all
+
+
+@dataclass(frozen=True, slots=True)
+class ViewedBlocks:
+    """All blocks of a recording, which of them a view shows, and who asked for each."""
+
+    view: View
+    blocks: Blocks
+    is_shown: Mask
+    sites: Numbers  # 0 where unknown
+    tasks: Numbers  # likewise
+    events: int
+    times: NDArray[np.uint64]  # us, of the events; all 0 where none is known
+
+    def find_holders(self, keys: Numbers | NDArray[np.uint64]) -> tuple[Holder, ...]:
+        """The holders by a key of each block, those with the most bytes in the view first."""
+        sizes = self.blocks.sizes.astype(np.int64)
+        shown = pa.array(sizes, mask=~self.is_shown)
+        lives = self.blocks.ends - self.blocks.starts
+        table = pa.table({"key": keys, "shown": shown, "size": sizes, "life": lives})
+        held = [("shown", how) for how in ("count", "sum", "min", "max")]
+        held += [("size", "count"), ("size", "sum"), ("life", "mean")]
+        columns = table.group_by("key").aggregate(held).columns
+        rows = zip(*(column.fill_null(0).to_pylist() for column in columns), strict=True)
+        holders = [Holder(*row) for row in rows]
+        return tuple(sorted(holders, key=lambda one: (-one.size, -one.requested, one.key)))
 
 
 def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
@@ -64,16 +77,3 @@ def view_blocks(loaded: LoadedTrace, view: View) -> ViewedBlocks:
     is_shown = shown.get(view, lambda: blocks.are_live_at(blocks.peak))()
     sites = loaded.sites[blocks.starts] if len(loaded.sites) else np.zeros(len(blocks.starts), "u4")
     return ViewedBlocks(view, blocks, is_shown, sites, threads[blocks.starts], events, times)
-
-
-def find_holders(viewed: ViewedBlocks, keys: Numbers | NDArray[np.uint64]) -> tuple[Holder, ...]:
-    """The holders by a key of each block, those with the most bytes in the view first."""
-    sizes = viewed.blocks.sizes.astype(np.int64)
-    shown = pa.array(sizes, mask=~viewed.is_shown)
-    lives = viewed.blocks.ends - viewed.blocks.starts
-    table = pa.table({"key": keys, "shown": shown, "size": sizes, "life": lives}).group_by("key")
-    held = [("shown", how) for how in ("count", "sum", "min", "max")]
-    found = table.aggregate([*held, ("size", "count"), ("size", "sum"), ("life", "mean")]).columns
-    rows = zip(*(column.fill_null(0).to_pylist() for column in found), strict=True)
-    holders = [Holder(*row) for row in rows]
-    return tuple(sorted(holders, key=lambda one: (-one.size, -one.requested, one.key)))

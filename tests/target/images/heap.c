@@ -65,6 +65,12 @@ static uintptr_t heap_end(void) {
     return (uintptr_t)ram_end;
 }
 
+void *mem_malloc(uint16_t size);
+
+void *mem_malloc(uint16_t size) {
+    return heap_take(size);
+}
+
 void heap_start(void) {
     ram = ram_heap;
     ram_end = (mem *)(void *)(ram_heap + BYTES);
@@ -186,6 +192,12 @@ static uintptr_t first_chunk(void) {
 
 static uintptr_t heap_end(void) {
     return (uintptr_t)main_heap.heap->heap_data + main_heap.heap->pool_size - 8;
+}
+
+void heap_caps_init(void);
+
+void heap_caps_init(void) {
+    heap_start();
 }
 
 void heap_start(void) {

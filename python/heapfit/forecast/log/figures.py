@@ -9,6 +9,7 @@ others make it: `available` that never changes beside used bytes is the heap's s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 import numpy as np
 
@@ -79,6 +80,10 @@ def _settle_words(found: Sequence[Sample]) -> None:
             and (len({used for used, _ in pairs}) > 1 or bool(has & {Field.MOST, Field.FAILURES}))
         )
         _rename(found, Field.AVAILABLE, Field.TOTAL if is_size else Field.FREE)
+    tops = _column(found, Field.LARGEST)
+    above = [one for one in found if _is_above(one) and "alloc" in one.names[Field.LARGEST].lower()]
+    if above and tops == sorted(tops):  # "max alloc", which is ESP's block, and what Zephyr used
+        _rename(found, Field.LARGEST, Field.MOST)
     if Field.HEAP in has:
         heap = max(_column(found, Field.HEAP))
         below = [*_column(found, Field.LEAST), *_column(found, Field.LARGEST)]
@@ -90,6 +95,11 @@ def _settle_words(found: Sequence[Sample]) -> None:
             and max(below) <= heap
         ):
             _rename(found, Field.HEAP, Field.FREE)
+
+
+def _is_above(one: Sample) -> bool:
+    """Whether the largest block is above the free bytes."""
+    return one.values.get(Field.LARGEST, 0) > one.values.get(Field.FREE, inf)
 
 
 def _carry_total(found: Sequence[Sample]) -> None:
@@ -153,7 +163,7 @@ def _ask(one: Sample) -> str:
 
 def _check(found: Sequence[Sample]) -> None:
     """UnclearFigureError where figures contradict each other: one of them is something else."""
-    above = [one for one in found if one.values.get(Field.LARGEST, 0) > one.values[Field.FREE]]
+    above = [*filter(_is_above, found)]
     if len(above) > _MOST_WRONG * len(found):
         one = above[0]
         raise UnclearFigureError(

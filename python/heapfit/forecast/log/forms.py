@@ -120,8 +120,7 @@ class Printed:
         self._before = line.text
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
-            heading = _HEADING.match(line.text)
-            if heading:
+            if heading := _HEADING.match(line.text):
                 name = heading["pool"] or heading["bits"] or heading["name"]
                 self._heading, self._last = name.strip(" '\"-[]"), None
             return []

@@ -57,5 +57,4 @@ def judge_heaps(log: TelemetryLog) -> list[Outlook]:
 
 def _urgency(seen: Outlook) -> float:
     """The seconds or states until it ends; infinite where it does not fall."""
-    falls = seen.finding is Finding.FALLS and seen.run_out is not None
-    return seen.run_out.after if falls and seen.run_out else inf
+    return seen.run_out.after if seen.finding is Finding.FALLS and seen.run_out else inf

@@ -164,7 +164,7 @@ class Outlook(Brief):
     @property
     def least(self) -> int:
         """The least free bytes that the boot shows."""
-        return min(one.free if one.least is None else min(one.free, one.least) for one in self.boot)
+        return min(one.lowest for one in self.boot)
 
     @property
     def share(self) -> float | None:
@@ -258,13 +258,16 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
     """The free bytes and the largest block, where they fall, on the level of the last boot."""
     more = 0.0 if seen.period is None else _find_season(series, seen.period)
     calm = series._replace(free=series.free - more, dips=series.dips - more)
-    ends = {name: float(np.median(one.free[-_LAST:])) for name, one in _list_measures(last)}
+    # What the last boot has more at its end, of a cycle as well, if it is another one.
+    ends, owns = (
+        {name: float(np.median(one.free[-_LAST:])) for name, one in _list_measures(whole)}
+        for whole in (last, series)
+    )
     for name, one in _list_measures(calm):
         _, highs, lows = _cut(one, seen.windows)
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
-            own = float(np.median(one.free[-_LAST:]))
-            gained = ends.get(name, own) - own
+            gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
             yield _Falling(find_decline(values), highs + gained, lows + gained, bool(name))
 
 

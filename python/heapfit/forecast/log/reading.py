@@ -116,9 +116,10 @@ def _read_lines(
     if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
     logs, doubts = [], []
-    for heap, found in _split_heaps(states).items():
+    head = "\n".join(text for _, text in lines[:_LOOKED_AT])
+    for heap, found in sorted(_split_heaps(states).items(), key=_rank):
         try:
-            logs.append(_make_log(form, heap, found))
+            logs.append(_make_log(form, heap, found, head))
         except UnclearFigureError as doubt:
             doubts.append(doubt)
     if not logs:
@@ -128,19 +129,15 @@ def _read_lines(
         )
         raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
-    head = "\n".join(text for _, text in lines[:_LOOKED_AT])
-    for i, one in enumerate(logs):
-        unit, setting = find_setting(one.name, head)
-        logs[i] = replace(one, unit=unit, setting=setting, notes=[*one.notes, *notes])
-    logs.sort(
-        key=lambda one: (
-            not _INTERNAL.search(one.name),
-            bool(_EXTERNAL.search(one.name)),
-            -_weigh(one),
-        )
-    )
     first, *others = logs[:_MOST_HEAPS]
-    return replace(first, other_heaps=others)
+    return replace(first, other_heaps=others, notes=[*first.notes, *notes])
+
+
+def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, int]:
+    """Internal memory first, external last, then what the log says most of."""
+    name, found = heap
+    said = sum(len(one.values) for one in found)
+    return not _INTERNAL.search(name), bool(_EXTERNAL.search(name)), -said
 
 
 def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
@@ -155,12 +152,6 @@ def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
         if any(field in one.values for one in found):
             raise HeapfitError(f"{name}: {why}")
     return blocks
-
-
-def _weigh(log: TelemetryLog) -> int:
-    """How much a log says of its heap."""
-    figures = ("free", "least", "largest", "failed", "failures")
-    return sum(getattr(one, name) is not None for one in log.states for name in figures)
 
 
 def _read_samples(
@@ -201,15 +192,15 @@ def _join(samples: Sequence[Sample]) -> list[Sample]:
         state.moments = state.moments or sample.moments
     for one in failures:
         at = bisect_left(states, one.line, key=attrgetter("line"))
-        near = [state for state in states[at : at + 1] if _is_near(one, state)]
+        near = [
+            state
+            for state in states[at : at + 1]
+            if state.boot == one.boot and state.line - one.line <= _NEAR
+        ]
         for state in near or states[max(0, at - 1) : at]:
             most = max(one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0))
             state.values[Field.FAILED] = most
     return states
-
-
-def _is_near(failed: Sample, state: Sample) -> bool:
-    return state.boot == failed.boot and state.line - failed.line <= _NEAR
 
 
 def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
@@ -248,16 +239,19 @@ def _come_in_turn(found: Sequence[tuple[str, ...]]) -> bool:
     )
 
 
-def _make_log(form: str, name: str, found: list[Sample]) -> TelemetryLog:
-    """The log of one heap; UnclearFigureError if it does not tell what is free."""
+def _make_log(form: str, name: str, found: list[Sample], head: str) -> TelemetryLog:
+    """The log of one heap; UnclearFigureError if it does not tell what is free.
+
+    `head`: the file's first lines, by which a stack is known.
+    """
     wrong = [(one, field) for one in found for field, value in one.values.items() if isnan(value)]
     for one, field in wrong:
         del one.values[field]
     found, region, notes = settle(found)
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
     clock = next((one for one in _CLOCKS if _has_clock(found, one)), None)
-    states = [*_make_states(found, clock)]
-    return TelemetryLog(form, states, clock, len(wrong), (), region, name=name, notes=notes)
+    states, (unit, setting) = [*_make_states(found, clock)], find_setting(name, head)
+    return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, unit, setting)
 
 
 def _has_clock(found: Sequence[Sample], clock: Clock) -> bool:

@@ -57,6 +57,11 @@ class HeapState:
     failed: int | None  # of the largest request that failed
     failures: int | None
 
+    @property
+    def lowest(self) -> int:
+        """The least that was free until then, as far as it is known."""
+        return self.free if self.least is None else min(self.free, self.least)
+
 
 @dataclass(frozen=True, slots=True)
 class TelemetryLog:
@@ -82,9 +87,7 @@ class TelemetryLog:
     @property
     def least(self) -> int:
         """The least that was ever free."""
-        return min(
-            one.free if one.least is None else min(one.least, one.free) for one in self.states
-        )
+        return min(one.lowest for one in self.states)
 
     @property
     def failures(self) -> int:

@@ -42,7 +42,7 @@ _SPELLINGS = tuple(
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
-        (r"(?<!\d)(\d+) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
+        (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
     )
 )
 # What a number is by the words before it; the first row that matches counts. None: it says nothing
@@ -82,7 +82,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     (
         Field.FREE,
         r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
-        r"|\bfreie?[rs]?\b|\blibres?\b|\bfordblks",
+        r"|\bfreie?[rs]?\b|\b(libres?|liber[aio]|livres?|vrij\w*|ledig\w*|woln[aey])\b|свободн|剩余|空闲|\bfordblks",
     ),
     (Field.FREE, r"\bleft\W*$|(heap|mem(ory)?|ram) (is )?low\W*$"),
     (
@@ -101,6 +101,7 @@ _RULES = tuple((field, re.compile(rule)) for field, rule in _LABELS)
 # What else a number is behind a figure of the same moment.
 _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
+    (Field.HEAP, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
     (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)\W*$")),
     (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum)\W*$")),
 )
@@ -123,13 +124,14 @@ MEMORY = re.compile(
 )
 _NUMBER = re.compile(
     r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
+    r"|\d{1,3}(?: \d{3})+(?=\s?(?:B|bytes?|octets?)\b)"
     r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
     r"|-?nan|-?inf)(?!\.\d)"
     r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _COUNTED = re.compile(
-    r"\s*(blocks?|chunks?|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
+    r"\s*(blocks?|chunks?|fragments?(?=\W*[,;)])|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
     r"|connections?|packets?|bufs?|buffers?|ms|s|sec|h|hours?|days?|dbm|v|mv|hz|[km]hz|°\w?)\b(?!\s*[:=])",
     re.IGNORECASE,
 )
@@ -186,7 +188,7 @@ def parse_bytes(value: str, unit: str | None = "") -> float:
     (10752.0, nan, 1024.0, 138700.0)
     """
     factor = _UNITS.get((unit or "")[:1].lower(), 1)
-    digits = re.sub(r"[,'’_\u00a0\u202f](?=\d{3}(?!\d))", "", value).replace(",", ".")
+    digits = re.sub(r"[ ,'’_\u00a0\u202f](?=\d{3}(?!\d))", "", value).replace(",", ".")
     if factor == 1 and re.fullmatch(r"\d{1,3}(\.\d{3})+", digits):  # no byte has a fraction
         digits = digits.replace(".", "")
     try:
@@ -235,7 +237,7 @@ def _find_meanings(
         if units[i] == "%":
             is_bare = last is Field.ALLOCATED and not _WORD.search(head + tail)
             field = Field.SHARE if field is Field.ALLOCATED or is_bare else None
-        last = field if field in (Field.FREE, Field.ALLOCATED, Field.LARGEST) else last
+        last = field if field in (Field.LARGEST, *MAIN) else last
         is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
         is_paired = units[i] is None and i + 1 < len(units) and _PAIR.match(between[i + 1])
         unit = (units[i + 1] if is_paired else units[i]) or find_unit(head)

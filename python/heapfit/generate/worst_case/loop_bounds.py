@@ -23,9 +23,9 @@ def find_mark(
     function: Function, loop: Loop, loops: Sequence[Loop], marks: Sequence[LoopMark]
 ) -> LoopMark:
     """The mark that bounds a loop; UnboundedError if there is none, or it gives no number."""
-    own = _own_nodes(loop, loops)
+    own = loop.own_nodes(loops)
     around = [other for other in loops if loop.nodes < other.nodes]
-    outer = {mark.line for one in around for mark in _marks_in(_own_nodes(one, loops), marks)}
+    outer = {mark.line for one in around for mark in _marks_in(one.own_nodes(loops), marks)}
     found = [
         mark
         for mark in _marks_in(own, marks)
@@ -42,12 +42,6 @@ def find_mark(
     if len(times) < len(found) and not found[0].is_of_payload:
         raise UnboundedError(loop.header, f"the mark of a loop of {function.name} has no constant")
     return replace(max(found, key=lambda mark: mark.depth), times=max(times, default=None))
-
-
-def _own_nodes(loop: Loop, loops: Sequence[Loop]) -> set[int]:
-    """The nodes of a loop without those of the loops inside it."""
-    inside = (other.nodes for other in loops if other.nodes < loop.nodes)
-    return set(loop.nodes).difference(*inside)
 
 
 def _marks_in(nodes: set[int], marks: Sequence[LoopMark]) -> list[LoopMark]:

@@ -8,7 +8,7 @@ the only entry of its loop if each path from the function's start passes there (
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from heapfit.generate.worst_case.instruction import UnboundedError
@@ -21,6 +21,11 @@ class Loop:
 
     header: int
     nodes: frozenset[int]
+
+    def own_nodes(self, loops: Sequence[Loop]) -> set[int]:
+        """Its nodes without those of the loops inside it."""
+        inside = (other.nodes for other in loops if other.nodes < self.nodes)
+        return set(self.nodes).difference(*inside)
 
 
 def find_loops(function: Function) -> list[Loop]:

@@ -108,13 +108,6 @@ for (const button of document.querySelectorAll("button[data-saves]")) {
     button.addEventListener("click", () => saveText(button.dataset.name,
         `${document.getElementById(button.dataset.saves).textContent.trim()}\n`));
 }
-for (const button of document.querySelectorAll("button[data-unpacks]")) {
-    button.hidden = false;
-    button.addEventListener("click", () => {
-        const packed = atob(document.getElementById(button.dataset.unpacks).textContent);
-        save(button.dataset.name, new Blob([Uint8Array.from(packed, (one) => one.charCodeAt(0))]));
-    });
-}
 for (const fold of document.querySelectorAll("details:has(.chart)")) {
     fold.addEventListener("toggle", () => drawIn(fold)); // folded, it has no width to be drawn in
 }

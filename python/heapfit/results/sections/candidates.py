@@ -17,7 +17,6 @@ from heapfit.results.parts import (
     Fold,
     Heading,
     Line,
-    NamedFigure,
     Part,
     Section,
     Table,
@@ -120,17 +119,6 @@ def _fragmentation(row: Row, field: str) -> int | None:
     return getattr(row.replay, field) if is_known else None
 
 
-def heap_figures(winner: Row) -> list[NamedFigure]:
-    """What the chosen heap adds to the key figures of the program."""
-    conditions = f"{_describe_step(winner)}, alignment {size(winner.alignment)}"
-    accesses = rate(winner.accesses_per_operation)
-    return [
-        NamedFigure(term("r-min"), size(winner.r_min), "smallest region that works"),
-        NamedFigure(term("r-safe"), size(winner.r_safe), conditions),
-        NamedFigure(term("accesses"), accesses, "per operation, loads and stores"),
-    ]
-
-
 def heap_parts(case: ReportCase) -> list[Part]:
     """The chosen heap over time."""
     profile, winner = case.shown.profile, case.winner
@@ -140,10 +128,3 @@ def heap_parts(case: ReportCase) -> list[Part]:
         Heading("Fragmentation"),
         fragmentation_chart(profile, winner),
     ]
-
-
-def _describe_step(winner: Row) -> str:
-    if winner.step == 0:
-        return "follows from the plan, not searched"
-    found = f"smallest found, step {size(winner.step)}"
-    return "every region tried" if winner.is_exhaustive else found

@@ -21,7 +21,7 @@ from heapfit.trace.stored import TraceInfo
 
 # The places of the sections, in the order in which a page is read: those that are open, then those
 # that are opened by a click.
-_OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "plans", "plans-regions", "traces")
+_OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "plans", "traces")
 _FOLDED = (
     *("kind", "longer", "runs", "today", "bytes", "pools", "candidates", "program"),
     *("notes", "plan", "reproduce", "glossary"),

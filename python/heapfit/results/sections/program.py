@@ -36,10 +36,8 @@ from heapfit.trace.profile import Profile
 MOST_POOL_CHARTS = 16
 
 
-def program_section(
-    shown: LoadedTrace, parts_of_heap: Sequence[Part], tiles: Sequence[NamedFigure]
-) -> Section:
-    """The program of a recording; what its heap adds follows the tiles of the program."""
+def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Section:
+    """The program of a recording; what its heap adds follows the tiles."""
     profile = shown.profile
     special = special_sizes(profile)
     at = f"most live bytes, at event {count(profile.u_max_event)}"
@@ -49,7 +47,6 @@ def program_section(
                 NamedFigure("events", count(profile.events), _operations(profile)),
                 NamedFigure(term("u-max"), size(profile.u_max), at),
                 NamedFigure("live blocks", count(profile.live_blocks_max), "most at once"),
-                *tiles,
             ]
         ),
         *parts_of_heap,

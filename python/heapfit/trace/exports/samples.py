@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.names import source_name
-from heapfit.trace.views import Holder, ViewedBlocks, find_holders, view_blocks
+from heapfit.trace.views import Holder, ViewedBlocks, view_blocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _holdings(
     keys: NDArray[Any],
     stack_of: Callable[[int], tuple[Frame, ...]],
 ) -> Holdings:
-    samples = (Sample(stack_of(one.key), one) for one in find_holders(viewed, keys))
+    samples = (Sample(stack_of(one.key), one) for one in viewed.find_holders(keys))
     info = loaded.trace.info
     program = info.program or source_name(loaded.trace.path)
     return Holdings(program, tuple(samples), viewed, keys)
