@@ -492,7 +492,15 @@ def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, need
 
 
 @pytest.mark.parametrize(
-    "head", [b"", b"hello\n", b"\xff" * 100, b"1" * 70_000, b"0x12345678\n" * 9]
+    "head",
+    [
+        b"",
+        b"hello\n",
+        b"\xff" * 100,
+        b"1" * 70_000,
+        b"0x12345678\n" * 9,
+        b"at 0x20001000 allocated",
+    ],
 )
 def test_text_without_calls_gives_no_guess(head):
     assert not suggest_own_lines(Path("own.log"), head)

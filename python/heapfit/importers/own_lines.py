@@ -127,7 +127,11 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
     served = calls or sorted(others, key=len)[-1:]
     if not served:  # no addresses: without frees it would tell nothing, so both must be there
-        seen = [line for line in lines if line.numbers and line.verb in ("alloc", "free")]
+        seen = [
+            line
+            for line in lines
+            if line.numbers and not line.addresses and line.verb in ("alloc", "free")
+        ]
         groups = _group(seen)
         served = sorted((one for one in groups if one[0].verb == "alloc"), key=len)[-1:]
     if not served:
