@@ -32,6 +32,7 @@ from mutants.verdict import INVALID, LEFT, SAME, SURVIVED, Judge, Kept, UnsoundT
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "scripts/mutants/kept"
+AT_ONCE = 1_500  # mutants that core's judge builds together: what is judged is kept in between
 JUDGES = {"core": CoreJudge, "engine": EngineJudge, "package": PackageJudge}
 
 
@@ -52,17 +53,17 @@ def main() -> None:
         judge_changed(population, drawn, given.since, given.count or 20)
     else:
         ages = ages_of_lines(ROOT, population.files(ROOT))
-        drawn = line_by_line(in_drawn_order(mutants, given.seed, ages))
-        judge_drawn(population, drawn, given.count or 200)
+        judge_drawn(population, in_drawn_order(mutants, given.seed, ages), given.count or 200)
 
 
 def judge_drawn(population: Population, mutants: list[Mutant], count: int) -> None:
-    """The first of all, which are kept beside what was judged before and is there still."""
+    """The first of each line, which are kept beside what was judged before and is there still."""
     judge = JUDGES[population.name](ROOT)
     kept = Kept(judge.tree.top, KEPT / f"{population.name}.csv")
     keys = [one.key for one in mutants]
     kept.keep_only(keys)
-    judged = judge_first(judge, mutants, count, kept)
+    void = {key for key, row in kept.rows.items() if row["verdict"] == INVALID}
+    judged = judge_first(judge, line_by_line(mutants, void), count, kept)
     kept.keep_only(keys)
     print_score(population, kept, judged)
 
@@ -82,11 +83,12 @@ def judge_first(judge: Judge, mutants: list[Mutant], count: int, kept: Kept) -> 
     """Judges mutants in their order until there are enough; returns the keys of those met."""
     met: list[str] = []
     judged = 0
-    each = count * 4 // 3  # a fourth does not compile, or to the same
+    each = min(count * 4 // 3, AT_ONCE)  # a fourth does not compile, or to the same
     for first in range(0, len(mutants), each):
         turn = mutants[first : first + each]
         left = [one for one in turn if judged < count and not find_kept(judge, one, kept)]
-        judge.prepare(left)
+        if left:
+            judge.prepare(left)
         for mutant in turn:
             if judged == count:
                 return met

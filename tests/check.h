@@ -8,9 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One of each in a program, however many of its sources include this. */
-__attribute__((weak)) int check_passed;
-__attribute__((weak)) const char *check_context = ""; /* under test; printed with a failure */
+/* One of each in a program, however many of its sources include this. On Windows weak data lie
+ * where others do. */
+#ifdef _WIN32
+#define ONE_IN_A_PROGRAM __attribute__((selectany))
+#else
+#define ONE_IN_A_PROGRAM __attribute__((weak))
+#endif
+ONE_IN_A_PROGRAM int check_passed = 0;
+ONE_IN_A_PROGRAM const char *check_context = ""; /* under test; printed with a failure */
 
 /* Ends the program with the place and the statement that does not hold. */
 #define CHECK(statement)                                                                           \
@@ -36,8 +42,8 @@ typedef struct named_test {
 
 enum { MOST_TESTS = 64 };
 
-__attribute__((weak)) named_test check_tests[MOST_TESTS];
-__attribute__((weak)) int check_test_count;
+ONE_IN_A_PROGRAM named_test check_tests[MOST_TESTS] = {{0}};
+ONE_IN_A_PROGRAM int check_test_count = 0;
 
 /* TEST(what_holds) { ... } defines a test of a file that ends in RUN_TESTS(), which runs them in
  * their order. */

@@ -5,12 +5,11 @@
 #include <bit>
 #include <cmath>
 
+#include "heapfit/compiler.hpp"
+
 namespace heapfit {
 
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;
-__extension__ typedef __int128 SignedWide;
 
 constexpr std::uint64_t multiplier_0 = 0xD2E7470EE14C6C93;
 constexpr std::uint64_t multiplier_1 = 0xCA5A826395121157;
@@ -69,7 +68,7 @@ constexpr auto inverse_factorials() {
 }
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
-    return static_cast<std::int64_t>((SignedWide{a} * b) >> log_bits);
+    return shifted_product(a, b, log_bits);
 }
 
 // log(1 + r) with 57 bits of fraction, for an |r| up to 2^-9: the first five terms of its series.

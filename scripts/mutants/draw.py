@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,14 +70,17 @@ def in_drawn_order(
     return sorted(mutants, key=lot)
 
 
-def line_by_line(mutants: Iterable[Mutant]) -> list[Mutant]:
-    """In their order, but one of each line first, then a second of each, and so on."""
+def line_by_line(mutants: Iterable[Mutant], void: Collection[str] = ()) -> list[Mutant]:
+    """In their order, but one of each line first, then a second of each, and so on.
+
+    `void` are keys of those that are known to be none: a line that has one has its turn again.
+    """
     met: Counter[tuple[str, int]] = Counter()
     turns = []
     for one in mutants:
         place = (one.file, one.line)
         turns.append((met[place], one))
-        met[place] += 1
+        met[place] += one.key not in void
     return [one for _, one in sorted(turns, key=lambda turn: turn[0])]
 
 

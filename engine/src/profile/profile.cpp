@@ -7,6 +7,7 @@
 #include <numeric>
 #include <string>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
@@ -80,9 +81,7 @@ struct Profile::Visitor {
     // number below the birth takes no event off the difference.
     [[nodiscard]] std::size_t lifetime_bin(const Object &object) const {
         const Stamp lived = stamp - object.birth_and_number;
-        if (lived == 0) {
-            __builtin_unreachable();
-        }
+        assume(lived != 0);
         return (63U ^ static_cast<unsigned>(std::countl_zero(lived))) - number_bits;
     }
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <string>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
@@ -103,7 +104,7 @@ struct Replay::Visitor {
                                                        reinterpret_cast<std::byte *>(heap));
         block = {offset, static_cast<std::uint32_t>(size)};
         totals.placement_hash = (totals.placement_hash ^ offset) * 0x100000001b3;
-        if (__builtin_sub_overflow(totals.below_peak, size, &totals.below_peak)) [[unlikely]] {
+        if (subtract(totals.below_peak, size)) [[unlikely]] {
             totals.live_peak -= totals.below_peak;
             totals.below_peak = 0;
         }

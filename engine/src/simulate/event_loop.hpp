@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/simulate/simulation.hpp"
 #include "simulate/departures.hpp"
 
@@ -26,10 +27,9 @@ struct WalkedHeap {
 class Integral {
   public:
     void add(std::uint64_t value, Nanoseconds time_ns) { sum_ += Wide{value} * time_ns; }
-    [[nodiscard]] double value() const { return static_cast<double>(sum_); }
+    [[nodiscard]] double value() const { return wide_to_double(sum_); }
 
   private:
-    __extension__ typedef unsigned __int128 Wide;
     Wide sum_ = 0;
 };
 

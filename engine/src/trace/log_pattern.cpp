@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 #include "heapfit/trace/line.hpp"
 
@@ -254,7 +255,7 @@ bool take_call(std::string_view &line, const LogPattern &pattern, std::size_t ta
     while (take_words(line, text)) {
         if (text.empty()) {
             // A product that no heap can serve: what calloc is to refuse.
-            if (__builtin_mul_overflow(call.size, call.count, &call.size)) {
+            if (multiply(call.size, call.count)) {
                 call.address = 0;
             }
             return true;

@@ -5,13 +5,12 @@
 #include <array>
 #include <string>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
 
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;
 
 constexpr int fraction_bits = 48;
 constexpr Bytes largest_size = Bytes{1} << 31;
@@ -91,7 +90,7 @@ SlotWalk::SlotWalk(std::uint64_t slots) {
 }
 
 SlotStep SlotWalk::next(Philox &random) {
-    const auto slot = static_cast<std::uint32_t>((Wide{random.next()} * is_occupied_.size()) >> 64);
+    const auto slot = static_cast<std::uint32_t>(high_product(random.next(), is_occupied_.size()));
     is_occupied_[slot].flip();
     return {slot, !is_occupied_[slot]};
 }

@@ -5,13 +5,12 @@
 #include <cmath>
 #include <string>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/error.hpp"
 
 namespace heapfit {
 
 namespace {
-
-__extension__ typedef unsigned __int128 Wide;
 
 constexpr Bytes largest_size = Bytes{1} << 31;
 constexpr double slowest_rate = 1e-6, fastest_rate = 1e15;
@@ -54,7 +53,7 @@ void require_rate(std::string_view key, double rate) {
 
 // Of one byte or packet, in 2^-32 ns.
 Wide ticks_each(double rate) {
-    return static_cast<Wide>(1e9 / rate * 0x1p32 + 0.5);
+    return wide_from_double(1e9 / rate * 0x1p32 + 0.5);
 }
 
 // States from which some state with arrivals can be reached.
@@ -252,7 +251,7 @@ Nanoseconds FifoService::serve(Nanoseconds now_ns, Bytes size) {
     idle_from_ = std::max(idle_from_, Ticks{now_ns} << tick_bits);
     idle_from_ += ticks_per_byte_ * size + ticks_per_packet_;
     const Ticks leaves_ns = (idle_from_ + almost_one) >> tick_bits;
-    return leaves_ns < held_forever ? static_cast<Nanoseconds>(leaves_ns) : held_forever;
+    return leaves_ns < Ticks{held_forever} ? static_cast<std::uint64_t>(leaves_ns) : held_forever;
 }
 
 EmpiricalHolding::EmpiricalHolding(std::vector<Nanoseconds> ns, const std::vector<double> &weight)

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/profile/size_index.hpp"
 #include "heapfit/trace/follow.hpp"
 #include "heapfit/trace/sampling.hpp"
@@ -85,7 +86,7 @@ class Profile {
         Count below = 0;
 
         void rise() {
-            if (__builtin_sub_overflow(below, Count{1}, &below)) [[unlikely]] {
+            if (subtract(below, Count{1})) [[unlikely]] {
                 below = 0;
                 most++;
             }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/event.hpp"
 
 namespace heapfit {
@@ -28,7 +29,7 @@ class LiveTable {
     [[nodiscard]] Slot *find(std::uint64_t id);
 
     // Has what is known of an id fetched into the cache, for a `find` or `insert` to come.
-    void expect(std::uint64_t id) const { __builtin_prefetch(&slots_[home(id)], 1); }
+    void expect(std::uint64_t id) const { prefetch_to_write(&slots_[home(id)]); }
 
     // False, and nothing changed, when the id is live already.
     [[nodiscard]] bool insert(std::uint64_t id, Bytes size, ObjectId object);
@@ -45,9 +46,8 @@ class LiveTable {
     // Both halves of the 128-bit product count, so that ids in steps of a power of two spread as
     // well.
     [[nodiscard]] std::size_t home(std::uint64_t id) const {
-        __extension__ using Wide = unsigned __int128;
         const Wide product = Wide{id ^ key_} * 0x9E3779B97F4A7C15U;
-        return static_cast<std::size_t>(product ^ (product >> 64)) & mask_;
+        return static_cast<std::uint64_t>(product ^ (product >> 64)) & mask_;
     }
     [[nodiscard]] std::size_t next(std::size_t index) const { return (index + 1) & mask_; }
     void grow();

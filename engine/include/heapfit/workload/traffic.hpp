@@ -19,6 +19,7 @@
 #include <variant>
 #include <vector>
 
+#include "heapfit/compiler.hpp"
 #include "heapfit/event.hpp"
 #include "heapfit/random.hpp"
 #include "heapfit/workload/alias_table.hpp"
@@ -242,7 +243,7 @@ class FifoService {
     [[nodiscard]] Nanoseconds serve(Nanoseconds now_ns, Bytes size);
 
   private:
-    __extension__ typedef unsigned __int128 Ticks; // of 2^-32 ns, so that nothing drifts
+    using Ticks = Wide; // of 2^-32 ns, so that nothing drifts
 
     FifoService(Ticks ticks_per_byte, Ticks ticks_per_packet)
         : ticks_per_byte_(ticks_per_byte), ticks_per_packet_(ticks_per_packet) {}
