@@ -15,6 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
@@ -22,7 +25,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.row import Row
 from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.budgets.greedy_budgets import plan_from_budgets
-from heapfit.design.pools.best_classes import BestClasses, PoolClasses, best_classes, classes_of
+from heapfit.design.pools.best_classes import best_classes, cheapest_cuts
 from heapfit.design.pools.special_pools import (
     ALLOCATOR,
     link_free_blocks,
@@ -32,6 +35,7 @@ from heapfit.design.pools.special_pools import (
 )
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
+from heapfit.trace.profile import sum_by_block
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 QUEUES = {
@@ -60,7 +64,7 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
     with tempfile.TemporaryDirectory(prefix="heapfit-") as folder:
         spec = parse_workload(QUEUES[queue].format(packets=packets), seed)
         loaded = load_trace(generate_workload(spec, Path(folder) / "t.parquet"), ALIGNMENT)
-        plans = plans_for(loaded, best_classes(loaded))
+        plans = plans_for(loaded)
         candidates = tuple(
             Candidate(name, Heap(name, plan), "", True) for name, plan in plans.items()
         )
@@ -68,17 +72,17 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
         return {name: design(rows[name], loaded) for name in plans}
 
 
-def plans_for(loaded: LoadedTrace, classes: BestClasses) -> Mapping[str, Plan]:
+def plans_for(loaded: LoadedTrace) -> Mapping[str, Plan]:
     largest = max(loaded.profile.sizes.tolist())
     scalars = {"alignment": ALIGNMENT}
-    fewest = classes.fewest_bytes
-    assert fewest is not None
+    fewest = min(best_classes(loaded), key=lambda classes: classes.peaks)
+    wasteful = least_waste(loaded, MANY)
     rule = pool_sizes(special_sizes(loaded.profile), largest)
     return {
         "pools by the 10 % rule": pools(loaded, rule),
-        f"{FEW} pools, least waste": pools(loaded, ranges(classes.least_waste[FEW - 1])),
-        f"{MANY} pools, least waste": pools(loaded, ranges(classes.least_waste[MANY - 1])),
-        "pools, least sum of peaks": pools(loaded, ranges(fewest)),
+        f"{FEW} pools, least waste": pools(loaded, ranges(wasteful[FEW - 1])),
+        f"{MANY} pools, least waste": pools(loaded, ranges(wasteful[MANY - 1])),
+        "pools, least sum of peaks": pools(loaded, ranges(fewest.sizes)),
         "tlsf": Plan("tlsf", scalars),
         "best_fit": Plan("best_fit", scalars),
         "greedy budgets, best_fit": budgets(loaded, Method.GREEDY),
@@ -91,8 +95,30 @@ def pools(loaded: LoadedTrace, shapes: Sequence[tuple[int, bool]]) -> Plan:
     return link_free_blocks(special_pools_plan(ALLOCATOR, loaded.events, list(shapes), ALIGNMENT))
 
 
-def ranges(classes: PoolClasses) -> list[tuple[int, bool]]:
-    return [(size, False) for size in classes.sizes]
+def ranges(sizes: Sequence[int]) -> list[tuple[int, bool]]:
+    return [(size, False) for size in sizes]
+
+
+def least_waste(loaded: LoadedTrace, most: int) -> list[list[int]]:
+    """The 1, 2, ... and `most` sizes of pools with the least internal fragmentation."""
+    profile = loaded.profile
+    columns = profile.allocations, np.maximum(profile.sizes, 1) * profile.allocations
+    sizes, sums = sum_by_block(profile.sizes, loaded.alignment, *columns)
+    below = np.zeros((2, len(sizes) + 1), np.int64)
+    np.cumsum(sums, axis=1, out=below[:, 1:])
+    counts, asked = below[:, None, 1:] - below[:, :-1, None]
+    return [sizes[last].tolist() for last in cheapest_cuts(sizes * counts - asked, most)]
+
+
+def waste_of(plan: Plan, loaded: LoadedTrace) -> float:
+    """Internal fragmentation over the bytes requested, of what its pools serve."""
+    sizes = np.array([-(-pool.size // plan.alignment) * plan.alignment for pool in plan.pools])
+    profile = loaded.profile
+    owners = plan.engine().pools_for(profile.sizes).astype(np.int64)
+    is_served = owners != _engine.NO_POOL
+    allocations = profile.allocations.astype(np.int64)[is_served]
+    requested = int(profile.sizes.astype(np.int64)[is_served] @ allocations)
+    return (int(sizes[owners[is_served]] @ allocations) - requested) / max(requested, 1)
 
 
 def budgets(loaded: LoadedTrace, method: Method) -> Plan:
@@ -108,7 +134,7 @@ def design(row: Row, loaded: LoadedTrace) -> Design:
     return Design(
         name=row.name,
         pools=len(row.plan.pools) or None,
-        waste=100 * classes_of(row.plan, loaded.profile).waste if is_pools else None,
+        waste=100 * waste_of(row.plan, loaded) if is_pools else None,
         ratio=row.over_u_max or float("inf"),
         accesses=row.accesses_per_operation or 0.0,
     )

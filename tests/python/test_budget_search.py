@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+import packet_pools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,8 +17,7 @@ from heapfit import _engine
 from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
-from heapfit.design.pools.best_classes import best_classes, cheapest_cuts, classes_of
-from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
+from heapfit.design.pools.best_classes import best_classes, cheapest_cuts
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
@@ -149,20 +149,19 @@ def waste_by_counting(events: list[Event], classes: tuple[int, ...]) -> float:
 def test_no_choice_of_classes_is_better(tmp_path: Path, seed: int) -> None:
     sizes = [5, 8, 20, 24, 61, 100, 104, 333, 1500]
     events = random_events(sizes, seed, 200)
-    best = best_classes(stored(events, tmp_path))
+    loaded = stored(events, tmp_path)
+    best = best_classes(loaded)
     bounds = sorted({-(-size // 8) * 8 for _, _, size in events if size})
-    assert best.bounds == best.sizes == len(bounds) == len(best.least_peaks)
+    least_waste = packet_pools.least_waste(loaded, 16)
+    assert len(bounds) == len(best) == len(least_waste)
     for count in range(1, len(bounds) + 1):
         choices = [(*few, bounds[-1]) for few in combinations(bounds[:-1], count - 1)]
-        least_peaks = best.least_peaks[count - 1]
+        least_peaks = best[count - 1]
         assert least_peaks.peaks == min(peaks_by_counting(events, one) for one in choices)
         assert least_peaks.peaks == peaks_by_counting(events, least_peaks.sizes)
-        least_waste = best.least_waste[count - 1]
-        assert least_waste.waste == pytest.approx(
+        assert waste_by_counting(events, tuple(least_waste[count - 1])) == pytest.approx(
             min(waste_by_counting(events, one) for one in choices)
         )
-        assert least_waste.waste == pytest.approx(waste_by_counting(events, least_waste.sizes))
-        assert least_waste.peaks == peaks_by_counting(events, least_waste.sizes)
 
 
 @settings(max_examples=80, deadline=None, derandomize=True)
@@ -212,28 +211,23 @@ def test_of_many_sizes_those_with_most_live_bytes_may_be_classes(tmp_path: Path)
     events = [(ALLOC, i, 8 * draw.randrange(1, 2000)) for i in range(3000)]
     events += [(ALLOC, 3000 + i, 8008) for i in range(20000)]
     best = best_classes(stored(events, tmp_path))
-    assert best.bounds <= 256 < best.sizes
-    assert 8008 in best.least_peaks[-1].sizes
+    assert 8008 in best[-1].sizes
     largest = max(size for _, _, size in events)
-    assert {one.sizes[-1] for one in best.least_peaks} == {largest}
+    assert {one.sizes[-1] for one in best} == {largest}
 
 
 def test_no_seven_classes_waste_more_than_the_ten_percent_rules_seven(tmp_path: Path) -> None:
     loaded = load_trace(open_any(bimodal(tmp_path / "p.heap", 4000), ImportOptions(), tmp_path))
-    special = special_sizes(loaded.profile)
-    plan = special_pools_plan("class_pools", loaded.events, pool_sizes(special, 1500), 8)
-    rule = classes_of(plan, loaded.profile)
-    best = best_classes(loaded)
-    assert len(rule.sizes) == 7
-    assert best.least_waste[6].waste < rule.waste
-    assert best.least_peaks[6].peaks < rule.peaks
-    assert rule.peaks == sum(pool.count * -(-pool.size // 8) * 8 for pool in plan.pools)
+    plans = packet_pools.plans_for(loaded)
+    rule, ours = plans["pools by the 10 % rule"], plans["7 pools, least waste"]
+    assert len(rule.pools) == len(ours.pools) == 7
+    assert packet_pools.waste_of(ours, loaded) < packet_pools.waste_of(rule, loaded)
+    assert best_classes(loaded)[6].peaks < sum(pool.count * pool.size for pool in rule.pools)
 
 
 def test_fit_tries_the_classes_whose_pools_take_least(tmp_path: Path) -> None:
     loaded = load_trace(open_any(bimodal(tmp_path / "p.heap"), ImportOptions(), tmp_path))
-    fewest = best_classes(loaded).fewest_bytes
-    assert fewest is not None
+    fewest = min(best_classes(loaded), key=lambda classes: classes.peaks)
     plan = standard_portfolio(loaded, PlanOptions(effort=Effort.QUICK)).plan(
         "class_pools_least_peaks"
     )

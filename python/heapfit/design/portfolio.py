@@ -32,7 +32,6 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
-from heapfit.design.pools.best_classes import best_classes
 from heapfit.design.pools.candidates import (
     equal_buffers_candidate,
     histogram_candidate,
@@ -70,7 +69,7 @@ def standard_portfolio(
     made: list[PortfolioEntry] = [
         *list_uncounted(loaded, options, progress),
         special_sizes_candidate(loaded),
-        least_peaks_candidate(best_classes(loaded), loaded),
+        least_peaks_candidate(loaded),
     ]
     made += budget_candidates(loaded, options.budgeting)
     return split_applicable(made)

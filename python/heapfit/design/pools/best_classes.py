@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Optimal size classes for designs of pools alone, by dynamic programming.
+"""The size classes of pools alone that take least memory, by dynamic programming.
 
-Pools of sizes s_1 < ... < s_k serve each request from the smallest that fits. What pool j costs
-depends on s_j and the class before it only, so the best k classes follow from the best k - 1:
-
-    least waste   cost(i, j) = bytes of internal fragmentation of all requests in (s_i, s_j]
-    least peaks   cost(i, j) = s_j times the most requests in (s_i, s_j] live at once
-
-The first is what Mamagkakis et al. 2005 judge their rule by. The second is the memory that the
-pools take: they do not share it, so more classes may need more.
+Pools of sizes s_1 < ... < s_k serve each request from the smallest that fits. What pool j takes is
+s_j times the most requests in (s_j-1, s_j] that are live at once. It depends on s_j and the class
+before it only, so the best k classes follow from the best k - 1. Pools do not share memory, so more
+classes may need more. Mamagkakis et al. 2005 judge their rule by internal fragmentation instead,
+which bench/packet_pools.py cuts alike.
 """
 
 from __future__ import annotations
@@ -21,9 +18,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import MOST_POOLS
-from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile, sum_by_block
+from heapfit.trace.profile import sum_by_block
 
 Ints: TypeAlias = NDArray[np.int64]
 
@@ -38,64 +34,28 @@ class PoolClasses:
     """Size classes of pools, and what they cost in memory."""
 
     sizes: tuple[int, ...]  # of their blocks, ascending
-    waste: float  # internal fragmentation over the bytes requested
     peaks: int  # sum of the pools' own peaks, in bytes
 
 
-@dataclass(frozen=True, slots=True)
-class BestClasses:
-    """The best size classes for each number of pools, from 1."""
+def best_classes(loaded: LoadedTrace) -> tuple[PoolClasses, ...]:
+    """The best 1, 2, ... and at most 16 size classes for the pools of a trace.
 
-    least_waste: tuple[PoolClasses, ...]
-    least_peaks: tuple[PoolClasses, ...]
-    bounds: int  # sizes that could be a class
-    sizes: int  # different ones after rounding: more than `bounds` where some were skipped
-
-    @property
-    def fewest_bytes(self) -> PoolClasses | None:
-        """The classes that take least memory, whatever their number."""
-        return min(self.least_peaks, key=lambda classes: classes.peaks, default=None)
-
-
-def best_classes(loaded: LoadedTrace) -> BestClasses:
-    """The best 1 to 16 size classes for the pools of a trace."""
+    Of many sizes 256 at most are tried, those with most live bytes.
+    """
     profile = loaded.profile
-    requested = np.maximum(profile.sizes, 1) * profile.allocations
-    columns = profile.allocations, requested, profile.peaks
-    sizes, (allocations, asked, live) = sum_by_block(profile.sizes, loaded.alignment, *columns)
+    sizes, (allocations, live) = sum_by_block(
+        profile.sizes, loaded.alignment, profile.allocations, profile.peaks
+    )
     bounds = _select_bounds(sizes, sizes * live, _bounds_for(int(allocations.sum())))
-    waste = _waste_of_ranges(bounds, sizes, allocations, asked)
     range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
-    whole = max(int(asked.sum()), 1)
-
-    def classes(last: list[int]) -> PoolClasses:
-        ranges = list(zip([0, *[end + 1 for end in last[:-1]]], last, strict=True))
-        return PoolClasses(
+    return tuple(
+        PoolClasses(
             tuple(bounds[last].tolist()),
-            sum(int(waste[index_range]) for index_range in ranges) / whole,
-            sum(int(peaks[index_range]) for index_range in ranges),
+            int(peaks[[0, *(end + 1 for end in last[:-1])], last].sum()),
         )
-
-    return BestClasses(
-        tuple(map(classes, cheapest_cuts(waste, MOST_POOLS))),
-        tuple(map(classes, cheapest_cuts(peaks, MOST_POOLS))),
-        len(bounds),
-        len(sizes),
+        for last in cheapest_cuts(peaks, MOST_POOLS)
     )
-
-
-def classes_of(plan: Plan, profile: Profile) -> PoolClasses:
-    """The size classes of a plan of pools, and their cost for the requests that they serve."""
-    sizes = np.array([-(-pool.size // plan.alignment) * plan.alignment for pool in plan.pools])
-    counts = np.array([pool.count for pool in plan.pools], np.int64)
-    owners = plan.engine().pools_for(profile.sizes).astype(np.int64)
-    is_served = owners != _engine.NO_POOL
-    allocations = profile.allocations.astype(np.int64)[is_served]
-    requested = int(profile.sizes.astype(np.int64)[is_served] @ allocations)
-    given = int(sizes[owners[is_served]] @ allocations)
-    waste = (given - requested) / max(requested, 1)
-    return PoolClasses(tuple(sizes.tolist()), waste, int(sizes @ counts))
 
 
 def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
@@ -149,15 +109,3 @@ def _select_bounds(sizes: Ints, most_live: Ints, most: int) -> Ints:
     is_last: NDArray[np.bool_] = np.append(share[1:] != share[:-1], True)
     kept: Ints = sizes[is_last | (most_live * half >= total)]
     return kept
-
-
-def _waste_of_ranges(bounds: Ints, sizes: Ints, allocations: Ints, requested: Ints) -> Ints:
-    """Bytes of internal fragmentation if bounds[j] serves all sizes above bounds[i - 1]."""
-    owner = np.searchsorted(bounds, sizes)
-    counts, asked = np.zeros((2, len(bounds) + 1), np.int64)
-    np.add.at(counts, owner + 1, allocations)
-    np.add.at(asked, owner + 1, requested)
-    counts, asked = np.cumsum(counts), np.cumsum(asked)
-    inside = counts[None, 1:] - counts[:-1, None]
-    waste: Ints = bounds * inside - (asked[None, 1:] - asked[:-1, None])
-    return waste

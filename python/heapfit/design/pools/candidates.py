@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.pools import special_pools, static_pools
-from heapfit.design.pools.best_classes import BestClasses
+from heapfit.design.pools.best_classes import best_classes
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, takes_shared
 from heapfit.plan.plan import Plan
@@ -28,10 +28,10 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
     return NotApplicable(name, why)
 
 
-def least_peaks_candidate(classes: BestClasses, loaded: LoadedTrace) -> Candidate | NotApplicable:
+def least_peaks_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
     """Pools of the size classes that take least memory, whatever their number."""
     name, allocator = f"{special_pools.ALLOCATOR}_least_peaks", special_pools.ALLOCATOR
-    best = classes.fewest_bytes
+    best = min(best_classes(loaded), key=lambda classes: classes.peaks, default=None)
     if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
         return NotApplicable(name, "no pool can serve the largest request")
     shapes = [(size, False) for size in best.sizes]
