@@ -491,6 +491,15 @@ def test_both_readings_of_a_log_without_addresses_are_told(tmp_path, sizes, need
     assert stored_frees(output) == freed  # of the reading that needs more
 
 
+def test_a_list_of_ones_own_names_who_holds_its_blocks(tmp_path):
+    lines = [
+        f"--> p 0x3ffc00{i:02x}, s {20 + i}, f osi_{'mc'[i % 2]}alloc,  l 9" for i in range(16)
+    ]
+    path, output = put(tmp_path, *lines), tmp_path / "o.parquet"
+    run_alone("import", path, "-o", output, "--line", "p {address}, s {size}, f {memory},")
+    assert {*Trace.open(output).info.names.values()} == {"osi_malloc", "osi_calloc"}
+
+
 @pytest.mark.parametrize(
     "head",
     [

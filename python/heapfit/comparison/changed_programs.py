@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from heapfit.workloads.changes import Change, list_changes
 
 MOST_GROWTH: Final = 5  # percent of the peak
 _FINE: Final = 10  # percent: up to here a margin is sought
+_NEED: Final = 0  # no region: in its place what one replay tells of all
 _TENTHS: Final = 10  # of a percent: in these steps,
 _COARSE: Final = 10  # and beyond it in so many of them
 
@@ -96,7 +97,14 @@ class ChangedPrograms:
             return None
         base = max(one.largest_alignment for one in self.recordings)
         plan = heap.plan.engine()
-        runs = [_ChangedRun(heap, _engine.Trial(plan, events, base)) for events, _, _ in made]
+        runs = [
+            _ChangedRun(
+                heap,
+                _engine.Trial(plan, events, base),
+                one.found.setdefault(("changed", change.name, repr(heap)), {}),
+            )
+            for one, (events, _, _) in zip(self.recordings, made, strict=True)
+        ]
         for one in runs:
             if one.trial.tells_reach and base <= plan.alignment:
                 one.measure_need(2 * size.region)
@@ -199,28 +207,37 @@ class _ChangedRun:
 
     heap: Heap
     trial: _engine.Trial
+    known: dict[int, Any]  # by region; what is kept with the recording, as the heap is tried twice
     events: int = 0  # replayed so far
     need: float | None = None  # in bytes, where one replay tells it
 
     def measure_need(self, region: float) -> None:
         """One replay with room; the larger region does not change where blocks lie."""
-        self.need = math.inf
+        if _NEED not in self.known:
+            self.known[_NEED] = self._find_need(int(region))
+        self.need = self.known[_NEED]
+
+    def _find_need(self, region: int) -> float | None:
         while region <= LARGEST_REGION:
-            tried = self.trial.run(int(region))
-            self.events += tried.events
+            tried = self._run(region)
             if tried.runs:
                 need = self.trial.region_for(tried.reach) if tried.reach else None
-                self.need = None if need is None else self.heap.memory(need)
-                return
+                return None if need is None else self.heap.memory(need)
             region *= 2
+        return math.inf
+
+    def _run(self, region: int) -> _engine.TrialResult:
+        if region not in self.known:
+            self.known[region] = self.trial.run(region)
+            self.events += self.known[region].events
+        found: _engine.TrialResult = self.known[region]
+        return found
 
     def runs_in(self, memory: int) -> bool:
         """True if it runs in so much memory."""
         if self.need is not None and self.need <= memory:
             return True
-        tried = self.trial.run(self.heap.region(memory))
-        self.events += tried.events
-        return tried.runs
+        return self._run(self.heap.region(memory)).runs
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class Judge:
             cost_heap(heap.name, heap, choice.shown, size),
             cost_heap(row.name, row.heap, choice.shown, fitted, drop_in=heap.drop_in),
         )
-        return IncumbentVerdict(
+        verdict = IncumbentVerdict(
             heap,
             tuple(Pair(*column) for column in columns),
             costs,
@@ -169,8 +169,10 @@ class Judge:
             is_foretold=is_known and any(one.trace.info.is_from_target for one in self.recordings),
             is_known=is_known,
             is_preferred=self._is_preferred(needs, size, is_known=is_known),
-            parts=self._pair_parts(needs.heap),
         )
+        if verdict.is_kept and not is_known:  # whatever parts say, which can only save less
+            return verdict
+        return replace(verdict, parts=self._pair_parts(needs.heap))
 
     def _pair_parts(self, heap: Heap) -> tuple[Pair, ...]:
         """Both heaps on each part of one recording, where the fitted one was measured there."""

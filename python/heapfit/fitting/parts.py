@@ -22,6 +22,7 @@ from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import verdict_rows
 from heapfit.comparison.work import Work, total_work
+from heapfit.design.placement.learned import GUESSED_ON
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
@@ -32,7 +33,7 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import list_uncounted, split_applicable
 from heapfit.forecast.load import Load
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.trace.excerpt import save_excerpt
+from heapfit.trace.excerpt import save_excerpt, shorten
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PARTS: Final = 8
@@ -53,26 +54,27 @@ class Parts:
         A plan that learned has to save as much over the best that did not as any step of learning.
         """
         rival = next((one for one in verdict_rows(table) if not one.trained_on_this_trace), row)
-        needs, work = self.measure(row, options)
+        needs, work = self._measure(row, options)
         lasts = True
         if rival is not row and row.trained_on_this_trace:
-            others, more = self.measure(rival, options)
+            others, more = self._measure(rival, options)
             peaks, work = sum(one.profile.u_max for one in self.parts), work + more
             lasts = total_need(others) - total_need(needs) >= LEAST_POINTS / 100 * peaks
         judged = replace(row, parts=needs, lasts=lasts, work=row.work + work)
         return replace(table.with_row(judged), work=table.work + work)
 
-    def measure(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
+    def _measure(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
         """What a row's plan needs of each part, made without it where it learns; and the work.
 
-        Learned anew is what the row's plan learned, in its layout.
+        Learned anew is what its plan learned, in its layout; of excerpts where halves are long.
         """
         heaps, work = [row.heap, row.heap], Work()
         if row.trained_on_this_trace:
             climbs = not row.name.startswith((BY_LIFETIME, HOLE_LIMIT))
             options = replace(options, layout=find_layout(row.plan), climbs=climbs)
             learned = [
-                split_applicable(list_uncounted(one, options)) for one in reversed(self.halves)
+                split_applicable(list_uncounted(shorten(one, GUESSED_ON) or one, options))
+                for one in reversed(self.halves)
             ]
             plans = [one.plan(row.name) or row.plan for one in learned]
             heaps = [replace(row.heap, plan=plan) for plan in plans]

@@ -174,7 +174,9 @@ def _import(
                     source=found.source or stream.path.name,
                     notes=(*filter(None, [others]), *found.notes, *cut),
                     pointer_bits=found.pointer_bits if bits is None else bits,
-                    names=read_told_names(stream.path) if form is LOG else {},
+                    names=read_told_names(stream.path, own.line if own else "")
+                    if form is LOG
+                    else {},
                 )
 
             columns = read_columns(incoming, content, progress)

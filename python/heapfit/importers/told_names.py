@@ -17,21 +17,36 @@ _TOLD = re.compile(
     re.MULTILINE,
 )
 
+_OWN_NAME = "{memory}"
+_FIELD = re.compile(r"\{[a-z:]+\}")
 
-def read_told_names(log: Path) -> dict[int, str]:
-    """The names in a log by the numbers that its trace has for them; none in a pipe."""
+
+def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
+    """The names in a log by the numbers that its trace has for them; none in a pipe.
+
+    `lines`: what its lines look like, where they are of the user's own form.
+    """
     if not log.is_file():
         return {}
+    rules = [_TOLD, *(_describe_own(line) for line in lines.splitlines() if _OWN_NAME in line)]
     with ByteStream(log) as stream:
         found = dict.fromkeys(
-            (one["at"], one["place"] or one[one.lastgroup or ""])
+            (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
             for chunk in stream.chunks()
-            for one in _TOLD.finditer(chunk)
+            for rule in rules
+            for one in rule.finditer(chunk)
         )
     return {
         _hash(text) if at is None else int(at, 16) & 0xFFFFFFFF: text.decode(errors="replace")
         for at, text in found
     }
+
+
+def _describe_own(line: str) -> re.Pattern[bytes]:
+    """What finds the name in a line of the user's own form: other fields are any text."""
+    before, _, _ = line.partition(_OWN_NAME)
+    words = [r"[ \t]+".join(map(re.escape, one.split(" "))) for one in _FIELD.split(before)]
+    return re.compile(rf'{".*?".join(words)}(?P<task>[^\s,;:)\]}}|"]+)'.encode())
 
 
 def _hash(name: bytes) -> int:
