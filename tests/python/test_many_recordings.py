@@ -22,11 +22,13 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import list_recordings
+from heapfit.importers.site_names import find_recorded_program
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.check import check_parts
 from heapfit.results.parts import content_of
 from heapfit.store_file import StoreFile
 from heapfit.sweep import Sweep
+from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 from program import run_heapfit
 
@@ -202,6 +204,14 @@ def test_a_file_that_is_not_in_the_store_is_one_line(tmp_path):
         assert done.returncode == 1
         assert done.stderr.startswith(f"heapfit: {address}: ")
         assert len(done.stderr.splitlines()) <= 3
+
+
+@pytest.mark.usefixtures("store")
+def test_no_program_is_looked_for_beside_a_recording_of_a_store():
+    (listed,) = list_recordings(["s3://devices/runs/base.parquet"])
+    recorded = Trace.open(listed)
+    assert recorded.info.program
+    assert find_recorded_program(recorded) == ()
 
 
 def test_a_recording_that_vanishes_or_changes_is_named(store):

@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
+from heapfit.store_file import StoreFile
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
 
@@ -43,7 +44,7 @@ def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
     """
     name, recording = Path(trace.info.program).name, trace.imported_from or trace.path
     is_name = 0 < len(name.encode(errors="replace")) <= _LONGEST_NAME and name.isprintable()
-    if not is_name or not recording.is_file():
+    if not is_name or isinstance(recording, StoreFile) or not recording.is_file():
         return ()
     built = (folder / name for folder in (recording.parent, Path()))
     return tuple(one for one in built if _is_older_program(one, recording))[:1]
