@@ -582,7 +582,8 @@ def test_nothing_that_applies_is_told_with_the_reason(folder):
 
 def test_every_region_is_told_with_its_alignment_and_step(folder):
     shown = heapfit("compare", "four.heap", "tlsf", "--alignment", "16", folder=folder)
-    _, header, row, caption, _, _, aligned, *_ = shown.stdout.splitlines()
+    _, whose, header, row, caption, _, _, aligned, *_ = shown.stdout.splitlines()
+    assert whose == "of others are mattconte-tlsf and esp-tlsf."
     cells = dict(zip(header.split("  "), row.split(), strict=False))
     assert header.split()[:5] == ["candidate", "R_min", "R_safe", "step", "over"]
     assert aligned == "Every block is aligned to 16 B."

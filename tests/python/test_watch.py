@@ -103,7 +103,9 @@ def test_what_is_followed_is_what_is_recorded(program, tmp_path):
     assert room == replay.footprint > profile.u_max
     assert 0 < hole <= room - profile.never_freed_bytes
     whole = SimpleNamespace(look=lambda: [trace.events()], reader=reader, lost=0)
-    assert LiveHeap(plan, region=8192).look(whole) == (live.size, 8192, None), "out of memory"
+    assert LiveHeap(plan, region=8192).look(whole) == (reader.live_bytes, 8192, None), (
+        "out of memory"
+    )
 
 
 def test_the_page_has_the_map_that_a_report_has_of_these_events(program, tmp_path):
