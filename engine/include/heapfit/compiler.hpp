@@ -87,7 +87,7 @@ class PlainWide {
         }
         const int shift = 64 - std::countl_zero(high_);
         const PlainWide front = *this >> shift;
-        const bool is_more = front << shift != *this;
+        const bool is_more = (front << shift) != *this;
         return std::ldexp(static_cast<double>(front.low_ | static_cast<std::uint64_t>(is_more)),
                           shift);
     }
