@@ -127,7 +127,7 @@ def explain_ranking(
     texts = [
         f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
         f"{comparison.u_max:,}.",
-        "R_min: the smallest region that serves the trace.",
+        "R_min: the smallest region tried that serves the trace.",
         "R_safe: the smallest region above every one that failed.",
         *(
             f"Every block is aligned to {row.alignment} B."

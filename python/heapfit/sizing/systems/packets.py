@@ -164,7 +164,7 @@ def _add_window(sizing: _Sizing, part: Facts) -> None:
     if segment == 0 or pool is None:
         return
     carried = pool.run_out.count * sizing.room(part, pool.layout) // segment * segment
-    window = min(sizing.known[part["wanted"]], carried)
+    window = min(sizing.known[part["wanted"]] or 4 * segment, carried)
     sizing.add(part["name"], part["default"], part["why"], value=window)
 
 
