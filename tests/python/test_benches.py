@@ -74,23 +74,21 @@ def test_the_best_plan_needs_what_its_row_says(name: str, tmp_path: Path) -> Non
 
 # ---- choice.py: what design chooses beside every single allocator
 
-MILLION = 5  # events of search
 PROGRAMS = [f"{name}.heap.gz" for name in SHORT] if CORPUS else ["phases_w4:events=2000"]
 
 
 @pytest.mark.parametrize("pair", ["phase_shift:pairs=300", "phase_shift_small:pairs=1000"])
 def test_a_phase_shift_needs_hardly_more_than_its_live_bytes(pair: str) -> None:
-    one = choice.drawn(pair, MILLION)
+    one = choice.drawn(pair)
     assert one.chosen <= choice.SHIFT * one.u_max
     assert one.tlsf > 1.7 * one.u_max
     assert one.is_no_worse
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_the_choice_is_no_worse_and_counted_blocks_close_most_of_the_gap(program: str) -> None:
-    one = (choice.recorded if program.endswith(".gz") else choice.drawn)(program, MILLION)
+def test_the_choice_is_no_worse_than_any_allocator_alone(program: str) -> None:
+    one = (choice.recorded if program.endswith(".gz") else choice.drawn)(program)
     assert one.is_no_worse
-    assert one.counted_share >= max(choice.MEDIAN_COUNTED, one.share)
     assert "pools" not in one.chosen_name
 
 
