@@ -37,6 +37,6 @@ REMOVED: Final[Mapping[tuple[str, str], str]] = {
     ("fit", "--folds"): "fit checks several recordings in up to 8 folds",
     ("fit", "--budgets"): "fit tries greedy and exact budgets; --effort quick only the first",
     ("fit", "--exact"): "compare RECORDING --exact",
-    ("fit", "--search"): "fit without it: what it found was of one recording, and never named",
+    ("fit", "--search"): "fit without it; the answer is the same",
     ("fit", "--cache"): "fit without it; the answer is the same",
 }
