@@ -41,6 +41,7 @@ ASKED = {  # bytes of which nobody can tell whether they are free
 }
 CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state
     "2026-01-{d:02} {h:02}:00:00 ": Clock.DATE,
+    "T{d:02}-{h:02}:00:00 ": Clock.UPTIME,
     "2026-01-{d:02}T{h:02}:00:00.123Z ": Clock.DATE,
     "[2026-01-{d:02} {h:02}:00:00.123] ": Clock.DATE,
     "2026/01/{d:02} {h:02}:00:00 ": Clock.DATE,
@@ -237,6 +238,12 @@ POOLS = {
         "mempool  block  total free suspend thread\n-------- ----   ----  ---- --------------\n"
         "mp1      0080   0016  0000 1:thread1\nmp2      0128   0008  0004 0\n",
         "mp1 ran dry: 0 of 16 blocks free at last",
+    ),
+    "pools of a program, with words for a name and the size of a block": (
+        "Pool name    Size  Total  Used  Max  Err\nrx buffers  256  16  4  16  3\n"
+        "tx  256  16  2  9  0\n",
+        "rx buffers ran dry: 12 of 16 entries free at last, 0 at least, 3 requests failed (its "
+        "size: the number of its entries).",
     ),
     "mbedTLS' status": (
         "Current use: 33 blocks / 16300 bytes, max: 99 blocks / 16384 bytes (total 16384 bytes), "

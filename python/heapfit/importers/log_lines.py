@@ -109,6 +109,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "Zephyr: hours:minutes:seconds.milliseconds,microseconds",
     ),
     (Clock.UPTIME, rf"(?:[Uu]p(?:time)?:?\s*)?{_DAYS}{_HMS}", "uptime with days"),
+    (Clock.UPTIME, rf"T(?P<days>\d+)-{_HMS}", "days and time of day behind a T"),
     (Clock.DAY, r"(?P<h>\d\d)h(?P<m>\d\d)m(?P<s>\d\d(?:\.\d+)?)s?\b", "03h04m05s"),
     (
         Clock.UPTIME,

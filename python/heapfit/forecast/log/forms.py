@@ -21,6 +21,7 @@ from heapfit.forecast.log.words import (
     MAIN,
     Figure,
     classify,
+    find_behind,
     find_memory,
     find_unit,
     parse_bytes,
@@ -182,6 +183,10 @@ class Table:
         return self._read(line) if self._names else []
 
     def _set_names(self, names: list[str], separator: str | None) -> bool:
+        if separator is None and all(map(_NAME_COLUMN.fullmatch, map(str.lower, names[:2]))):
+            names = ["name", *names[2:]]  # as "Pool name"
+        if {"size", "total"} <= {one.lower() for one in names}:
+            names = ["block" if one.lower() == "size" else one for one in names]
         fields = {_name_column(name) for name in names} - {None}
         told = fields if separator else fields - {Field.HEAP}
         has_names = len(names) > 1 and all(names[1:])
@@ -193,9 +198,13 @@ class Table:
     def _read(self, line: LogLine) -> list[Sample]:
         names, cells = self._names, _cut(line.raw, self._separator)
         if self._separator is None:
-            cells = cells if len(cells) == len(names) else line.text.split(None, len(names))
-            if len(cells) > len(names) and _NAME_COLUMN.fullmatch(names[-1].lower()):
+            more = len(cells) - len(names)  # words of a name
+            if more > 0 and _NAME_COLUMN.fullmatch(names[-1].lower()):
                 cells = line.text.split(None, len(names) - 1)
+            elif more > 0 and _NAME_COLUMN.fullmatch(names[0].lower()):
+                cells = [" ".join(cells[: more + 1]), *cells[more + 1 :]]
+            elif more:
+                cells = line.text.split(None, len(names))
             if len(cells) < len(names):
                 return []
             names = ["name", *names][-len(cells) :]
@@ -217,11 +226,12 @@ def _cut(text: str, separator: str | None) -> list[str]:
 
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:
     """The cells of a row by the names of their columns, or of an object by their paths."""
-    figures, own = [], ""
+    figures, own = list[Figure](), ""
     moment = next(filter(None, map(_find_time, row, row.values())), None)
     for name, text in row.items():
         path, _, short = name.rpartition(".")
-        field, match = _name_column(name), _CELL.fullmatch(text)
+        last = figures[-1].field if figures else None
+        field, match = find_behind(_name_column(name), name, last), _CELL.fullmatch(text)
         is_number = bool(field and match and match[1].isdecimal())
         if _NAME_COLUMN.fullmatch(short.lower()) and not is_number:
             own = text.strip()

@@ -42,6 +42,8 @@ _SPELLINGS = tuple(
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
+        # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
+        (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
         (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
     )
 )
@@ -52,7 +54,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     (None, r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"),
     (
         None,
-        r"flash|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
+        r"flash|freed\b|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
         r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
         r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq)\W*$",
     ),
@@ -268,11 +270,13 @@ def _name(head: str, tail: str, last: Field | None) -> Field | None:
     found, behind = classify(clause) or classify(head), classify(tail)
     if found in _WEAK and behind not in (None, Field.HEAP):
         found = behind
-    if found in (*_WEAK, Field.MOST):
-        words = _normalise(head)
-        rows = (field for of, field, rule in _BEHIND if of is last and rule.search(words))
-        found = next(rows, found)
-    return found
+    return find_behind(found, head, last) if found in (*_WEAK, Field.MOST) else found
+
+
+def find_behind(found: Field | None, words: str, last: Field | None) -> Field | None:
+    """What a number is behind the figure `last` of the same moment, by the words before it."""
+    spelt = _normalise(words)
+    return next((field for of, field, rule in _BEHIND if of is last and rule.search(spelt)), found)
 
 
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
