@@ -17,7 +17,6 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import ignore_progress
 from heapfit.simulation.arrivals import burst, periodic
 from heapfit.simulation.arrivals import poisson as poisson_arrivals
@@ -26,7 +25,6 @@ from heapfit.simulation.holding import exponential, fifo
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import (
-    BLOCKS,
     Demand,
     measure_demand,
     measure_demands,
@@ -34,12 +32,10 @@ from heapfit.sizing.demand import (
 )
 from heapfit.sizing.families import families_for, load_of
 from heapfit.sizing.from_traffic import Aim, curve_aims, size_family, size_for
-from heapfit.sizing.pool_counts import least_counts
-from heapfit.sizing.pool_replay import PoolReplay, Refusals
+from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import (
     extrapolate_count,
-    interval,
     least_count,
     looks,
     rarest_shown,
@@ -132,15 +128,6 @@ def test_a_chain_takes_as_many_units_as_hold_it(tmp_path):
     assert demand.requests == len(needs)
 
 
-def test_stretches_are_equal_in_events_and_cover_the_trace(tmp_path):
-    events = [(ALLOC, i, 40, i) for i in range(100)]
-    (demand,) = measure_demand(
-        trace_of(tmp_path / "t", events), 1, smallest_that_fits([(64, False)])
-    )
-    assert demand.needs.sum(axis=1).tolist() == [100 // BLOCKS] * BLOCKS
-    assert demand.shares_above(50).tolist() == [0.0] * 10 + [1.0] * 10
-
-
 def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, limit):
     events = random_events(4)
     trace = trace_of(tmp_path / "t", events)
@@ -213,18 +200,6 @@ def test_requests_of_three_units_are_as_many_of_a_third_of_the_pool():
     assert run_out(demand, 3).independent == pytest.approx(_engine.erlang_b(1, 0.5))
 
 
-def test_above_it_is_no_narrower_than_as_many_independent_looks_allow():
-    """Of 100 seen in 10,000: 103, and twice the root of 100."""
-    lowest, highest = interval(0.01, np.array([0.01, 0.01, 0.01]), 0.0003)
-    assert (lowest, highest) == (0.01, pytest.approx(0.01 + 0.0003 + 2 * 0.001))
-
-
-def test_stretches_that_differ_make_it_as_wide_above_as_below():
-    lowest, highest = interval(0.5, np.array([0.4, 0.5, 0.5, 0.6]), 1e-9)
-    assert 0.5 - lowest == pytest.approx(highest - 0.5)
-    assert 0.1 < highest - 0.5 < 0.15  # 3.18 * 0.0816 / 2
-
-
 BURSTS = "campus"  # a queue that stays full for long after a burst
 
 
@@ -245,12 +220,6 @@ def test_intervals_hold_the_true_share_in_95_of_100_traces(tmp_path, workload, p
         found = [run_out(demand, count) for demand in demands]
         assert true > 0
         assert sum(one.lowest <= true <= one.highest for one in found) >= 36
-
-
-def test_bursts_leave_fewer_looks_than_blocks_turn_over(tmp_path):
-    trace = generate_workload(parse_workload(BURSTS), tmp_path / "t")
-    (demand,) = measure_demand(trace, 1, smallest_that_fits([(1500, False)]))
-    assert looks(demand) < demand.requests / (2 * demand.mean_live) / 2
 
 
 def test_looks_follow_from_littles_law(demand):
@@ -300,15 +269,6 @@ def _erlang_b(servers, offered):
     for n in range(1, servers + 1):
         blocking = offered * blocking / (n + offered * blocking)
     return blocking
-
-
-def test_a_trace_with_few_looks_shows_little(tmp_path):
-    trace = generate_workload(parse_workload("poisson_500:events=4000"), tmp_path / "t")
-    (pool,) = size_separately(trace, 0.999, [2000]).pools
-    assert pool.looks < 10
-    assert pool.run_out.is_beyond
-    assert pool.run_out.highest > 0.3
-    assert pool.run_out.count >= pool.demand.peak
 
 
 def test_pools_are_those_a_design_would_have(tmp_path):
@@ -380,11 +340,6 @@ def _refused(trace, sizing):
     return replay_trace(trace, plan, plan.engine().smallest_region, keep_going=True).refusals
 
 
-def test_shares_are_of_the_rows_that_have_requests() -> None:
-    found = Refusals(np.array([[0], [1], [4]]), np.array([[0], [1], [2]]))
-    assert found.shares(0).tolist() == [1.0, 0.5]
-
-
 def test_the_allocator_refuses_just_what_is_told(campus, sizing):
     assert _refused(campus, sizing) == round(sizing.refused * sizing.requests) > 0
 
@@ -451,19 +406,6 @@ def test_workers_judge_the_same(name, request):
         assert size_pools(trace, 0.9, options, sweep=sweep).unseen == alone.unseen
 
 
-def test_what_is_too_rare_for_the_trace_keeps_its_extrapolated_count(campus):
-    sizing = size_pools(campus, 1 - 1e-6)
-    assert sizing.alone.is_beyond and sizing.refused == 0
-    assert [pool.count for pool in sizing.pools] == [
-        pool.alone.run_out.count for pool in sizing.pools
-    ]
-
-
-def test_pools_that_cannot_be_sized_are_refused(campus):
-    with pytest.raises(HeapfitError, match=r"asks for 1,500 bytes, above the largest pool of 512"):
-        size_pools(campus, 0.99, PoolOptions(sizes=[64, 512]))
-
-
 @pytest.mark.parametrize("admission", [0.6, 0.8])
 def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, admission):
     trace = generate_workload(parse_workload("campus:packets=3000"), tmp_path / "t")
@@ -477,31 +419,6 @@ def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, a
 
 def _memory(sizing, counts):
     return sizing.alone.bytes_of(np.array(counts))
-
-
-def test_a_search_out_of_tries_returns_counts_that_do():
-    most, tries = np.array([30, 30]), iter(range(5))
-    found = least_counts(
-        lambda counts: next(tries, None) is not None and bool(counts.sum() >= 31),
-        np.array([10, 20]),
-        least=np.zeros(2, np.int64),
-        start=most,
-        most=most,
-    )
-    assert 31 <= found.sum() < 60
-
-
-def test_counts_never_go_below_the_least():
-    most = np.array([9, 9])
-    least = np.array([3, 7])
-    found = least_counts(lambda _: True, np.array([10, 20]), least=least, start=most, most=most)
-    assert found.tolist() == [3, 7]
-
-
-@pytest.mark.parametrize(("share", "is_met"), [(0.2, True), (0.03, False)])
-def test_a_goal_is_of_each_pools_own_requests(share, is_met):
-    found = Refusals(np.array([[90, 10]] * BLOCKS), np.array([[1, 2]] * BLOCKS))
-    assert found.is_within(share) is is_met
 
 
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])
@@ -534,19 +451,6 @@ def test_what_no_workload_makes_is_none(tmp_path, origin):
 ARTICLE = Traffic(poisson_arrivals(0.002), UniformSize(80, 2000), exponential(1.0))
 # 20 requests live on average: quick to simulate.
 SMALL = Traffic(poisson_arrivals(0.05), UniformSize(80, 2000), exponential(1.0))
-
-
-def test_a_family_ends_at_the_largest_region():
-    for family in families_for(load_of(SMALL)):
-        if family.name in ("tlsf", "best_fit"):
-            largest = family.make(family.most).region
-            assert LARGEST_REGION - 64 < largest <= LARGEST_REGION
-
-
-def test_a_size_that_is_seldom_live_has_a_block():
-    seldom = Traffic(poisson_arrivals(4.0), UniformSize(80, 2000), exponential(1.0))
-    families = {one.name: one for one in families_for(load_of(seldom))}
-    assert families["class_pools"].make(4).plan.pools[-1].size >= 2000
 
 
 def exact(traffic, admission=0.999, buffer_size=None):
@@ -775,16 +679,6 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert len(content["curve_alone"]) == 11
 
 
-def test_a_recording_is_judged_by_its_other_half(tmp_path):
-    table2(tmp_path / "t.txt", events=4000)
-    arguments = ("size", "t.txt", "--admission", 0.9)
-    done = heapfit(*arguments, folder=tmp_path)
-    assert "hold-out: counts of each half of the trace (" in done.stdout
-    content = heapfit_json(*arguments, folder=tmp_path)
-    assert content["unseen"]["evidence"] == "halves"
-    assert 0 <= content["unseen"]["overall"]["share"] < content["unseen"]["overall"]["highest"]
-
-
 def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     table2(tmp_path / "t.txt", events=2000)
     done = heapfit("size", "t.txt", "--admission", 0.999999, folder=tmp_path)
@@ -830,21 +724,6 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     assert content["text"].rstrip("\n") == done.stdout.rstrip("\n")
     assert f"{line}{content['settings'][1]['value']}" in done.stdout
     assert content["settings"][1]["run_out"]["count"] == content["settings"][1]["value"]
-
-
-def test_a_page_is_complete_in_itself(tmp_path, traffic):
-    table2(tmp_path / "t.txt")
-    heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
-    (tmp_path / traffic).write_text(TRAFFIC.replace("0.002", "0.05"))
-    quick = ("--admission", 0.9, "--times", 2)
-    heapfit("size", traffic, *quick, "--report", "traffic.html", folder=tmp_path)
-    for name, words in (
-        ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --report trace.html")),
-        ("traffic.html", ("chained_pool 64 B", "heapfit size traffic.toml", "exact")),
-    ):
-        text = (tmp_path / name).read_text()
-        assert all(word in text for word in words)
-        assert "<script src" not in text and "<link" not in text
 
 
 @pytest.mark.usefixtures("traffic")

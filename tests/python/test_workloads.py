@@ -9,7 +9,6 @@ from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import (
     WorkloadSpec,
@@ -71,13 +70,6 @@ def test_a_workload_is_a_trace_that_tells_what_it_is(tmp_path):
     assert info.program == "queue_fill:packets=2000"
     assert info.source.startswith("synthetic workload queue_fill, seed 3: ack_percent=43 ")
     assert "packets=2000" in info.source
-
-
-def test_equal_seeds_give_equal_traces_and_other_seeds_others(tmp_path):
-    def content(seed: int, name: str) -> str:
-        return content_hash(generate_workload(parse_workload("djgpp_test", seed), tmp_path / name))
-
-    assert content(5, "a") == content(5, "b") != content(6, "c")
 
 
 def test_a_workload_is_known_by_its_name_and_written_as_it_was_read():
