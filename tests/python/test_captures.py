@@ -14,6 +14,7 @@ from captures import (
     MACS,
     RAW,
     Reading,
+    between,
     block,
     enhanced,
     erf,
@@ -877,6 +878,72 @@ def test_packets_above_the_usual_mtu_are_kept_and_told():
     ]
 
 
+# ---- the packets of one device
+
+DEVICE, PEER, OTHER, ALL, DEVICE6, PEER6 = (
+    *("10.0.0.7", "10.0.0.8", "10.0.0.9", "239.1.1.1"),
+    *("fe80::7", "2001:db8::1:8"),
+)
+TALK = [  # sizes tell the packets
+    between(DEVICE, PEER, 40),
+    between(PEER, DEVICE, 50),
+    between(OTHER, ALL, 60),
+    between(DEVICE, ALL, 70),
+    between(DEVICE6, PEER6, 80),
+    between(PEER6, DEVICE6, 90),
+]
+
+
+@pytest.mark.parametrize(
+    ("side", "sizes"),
+    [
+        ("", [40, 50, 60, 70, 80, 90]),
+        (f",to={DEVICE}", [50, 60]),
+        (f",from={DEVICE}", [40, 70]),
+        (",to=fe80:0:0:0:0:0:0:7", [60, 70, 90]),
+        (",from=02:00:00:00:00:07", [40, 70, 80]),
+        (",to=02:00:00:00:00:07", [50, 60, 90]),
+    ],
+)
+def test_what_a_device_receives_is_told_from_what_it_sends(side, sizes):
+    reader = _engine.CaptureReader(False, _engine.QueueModel(f"fifo:9{side}"))
+    _, found = reader.feed(pcap(TALK))
+    reader.finish()
+    assert found.tolist() == sizes
+    left = f"{len(TALK) - len(sizes)} packets left out: of the other direction, or of other devices"
+    assert reader.notes == ([left] if side else [])
+
+
+def test_a_capture_without_the_devices_packets_is_refused():
+    reader = _engine.CaptureReader(False, _engine.QueueModel("fifo:9,from=10.9.9.9"))
+    reader.feed(pcap(TALK))
+    with pytest.raises(HeapfitError, match="none of 6 packets is of that device and direction"):
+        reader.finish()
+
+
+@pytest.mark.parametrize(
+    ("frames", "common"),
+    [
+        (TALK[:2], [DEVICE, PEER]),
+        ([*TALK[:4], between(DEVICE, OTHER)], [DEVICE]),
+        ([TALK[0], TALK[2]], [DEVICE, PEER]),
+        ([*TALK[4:], between(DEVICE6, "fe80::9")], ["fe80:0:0:0:0:0:0:7"]),
+        ([*TALK, between(OTHER, DEVICE)], ["02:00:00:00:00:07"]),  # by IP there are two of it
+        ([TALK[0], between(OTHER, "10.0.0.1")], []),
+    ],
+)
+def test_the_address_at_an_end_of_every_packet_is_found(frames, common):
+    reader = _engine.CaptureReader()
+    reader.feed(pcap(frames))
+    assert reader.addresses == common
+
+
+@pytest.mark.parametrize("address", ["", "10.0.0", "10.0.0.256", "::1::", "1:2:3:4:5:6:7:8:9", "x"])
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(HeapfitError, match=f'^"{address}" is no address'):
+        _engine.QueueModel(f"fifo:9,to={address}")
+
+
 # ---- queue models
 
 ALLOC, FREE = 0, 4
@@ -1024,13 +1091,18 @@ def test_times_at_the_limit_do_not_wrap(queue):
         "hold:exp:5:",
         "hold:exp:5:-1",
         "hold:exp:5:6:7",
+        "hold:fixed:10min",
+        "fifo:5,",
+        "fifo:5,rate=0",
+        "fifo:5,at=10.0.0.1",
+        "fifo:5,to=10.0.0.1,from=10.0.0.2",
         "x" * 10_000,
     ],
 )
 def test_an_unknown_model_is_refused_with_the_known_ones(queue):
     with pytest.raises(HeapfitError, match=r'^queue model: ".*use fill-drain:N, fifo:RATE') as told:
         _engine.QueueModel(queue)
-    assert len(str(told.value)) < 300
+    assert len(str(told.value)) < 320
 
 
 def test_packets_whose_times_decrease_are_refused():

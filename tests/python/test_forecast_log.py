@@ -349,7 +349,9 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     assert (seen.decline.rate > seen.decline.before) == is_faster
     print_text(forecast_parts(seen))
     shown = " ".join(capsys.readouterr().out.split())
-    assert ("or sooner" in shown) == is_faster
+    assert ("B a minute now, " in shown) == is_faster == (seen.decline.now > seen.decline.rate)
+    left = 300 * ((1 - 1024 / 100_000) / 0.8) ** (1 / power) - 299  # minutes
+    assert seen.run_out.earliest < 60 * left < (seen.run_out.latest or np.inf)
     assert ("slower than before" in shown) != is_faster
 
 

@@ -47,10 +47,6 @@ from heapfit.results.html import write
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
-from heapfit.results.sections.size_charts import (
-    MOST_BARS,
-    size_chart,
-)
 from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
@@ -234,20 +230,6 @@ def test_the_plan_is_shown_pool_by_pool_and_as_its_file(pooled):
         cells = page.row(f"{pool.size:,} B", "plan")
         assert f"{pool.count:,}" in cells
     assert " ".join(pooled.paths.plan.read_text().split()) in page.text
-
-
-def test_where_sizes_are_many_those_too_close_share_a_bar(pooled):
-    many = np.arange(1, 20_001)
-    profile = replace(pooled.profile, sizes=many, allocations=many[::-1].copy())
-    chart = size_chart(profile, [64], 0.001)
-    others, special, *_ = chart.data
-    assert chart.layout["yaxis"]["range"][1] > max(others["y"])
-    assert (special["customdata"], len(others["x"]) <= MOST_BARS) == ([["64\xa0B", 19_937]], True)
-    told = [words.replace(",", "").split()[:3:2] for words, _ in others["customdata"]]
-    first = [int(one[0]) for one in told]
-    assert first == sorted(first)
-    assert sum(amount for _, amount in others["customdata"]) + 19_937 == many.sum()
-    assert sum(others["y"]) + sum(special["y"]) == pytest.approx(1)
 
 
 def test_every_colour_of_a_chart_is_defined_for_light_and_for_dark(pooled):

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from captures import ethernet, ipv4, pcap
+from captures import between, ethernet, ipv4, pcap
 from small_traces import heapfit, heapfit_json, table2
 
 from heapfit import _engine
@@ -652,6 +652,32 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     assert content["text"].rstrip("\n") == done.stdout.rstrip("\n")
     assert f"{line}{content['settings'][1]['value']}" in done.stdout
     assert content["settings"][1]["run_out"]["count"] == content["settings"][1]["value"]
+
+
+def test_settings_count_what_the_device_receives_and_say_so(tmp_path):
+    """Three packets come at once, one of a size that no TCP segment of lwIP's has; two are sent."""
+    talk = [("8", 1500), ("9", 100), ("9", 100)]
+    come = [
+        (0.1 * i, between(f"10.0.0.{at}", "10.0.0.7", size)) for i in range(60) for at, size in talk
+    ]
+    sent = [(0.1 * i, between("10.0.0.7", f"10.0.0.{at}")) for i in range(60) for at, _ in talk]
+
+    def ask(name, packets, *more):
+        rows = [(time, frame, len(frame)) for time, frame in sorted(packets)]
+        (tmp_path / name).write_bytes(pcap(rows))
+        content = heapfit_json("settings", "lwip", name, *more, folder=tmp_path)
+        values = {one["name"]: one["value"] for one in content["settings"]}
+        return values["MEMP_NUM_TCPIP_MSG_INPKT"], " ".join(content["remarks"])
+
+    queue = ("--queue", "hold:fixed:10ms")
+    (alone, _), (both, told) = ask("in.pcap", come, *queue), ask("all.pcap", come + sent, *queue)
+    assert alone == both == 3 and "only packets that 10.0.0.7 receives are counted" in told
+    assert "60 packets are larger than TCP_MSS 536 allows" in told and "tcp_mss=1460" in told
+    pair = [one for one in come + sent if b"\x02\0\0\0\0\x09" not in one[1][:12]]
+    both, told = ask("pair.pcap", pair, *queue)
+    assert both == 2 and "BOTH DIRECTIONS ARE COUNTED" in told and ",to=10.0.0.8" in told
+    assert ask("pair.pcap", pair, "--queue", "hold:fixed:10ms,to=10.0.0.8")[0] == 1
+    assert ask("all.pcap", come + sent, "--queue", "hold:fixed:10ms,rate=40")[0] > 6
 
 
 @pytest.mark.usefixtures("traffic")
