@@ -7,10 +7,7 @@ figures: `python tests/python/test_log_forms.py`.
 """
 
 import os
-import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -369,26 +366,6 @@ def test_a_log_of_the_corpus_is_read_rightly(name):
         return
     log = read_log(file)
     assert (len(log.states), log.states[-1].free) == CORPUS[name]
-
-
-def tell(title: str, judged: Iterable[tuple[str, str]]) -> None:
-    found = dict(judged)
-    print(title, len(found), dict(Counter(one.partition(":")[0] for one in found.values())))
-    for name, one in found.items():
-        if one != "right":
-            print("   ", repr(name), one)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        tell("forms", ((name, judge(print_form(one), place)) for name, one in FORMS.items()))
-        tell("asked", ((name, judge(print_form(one), place)) for name, one in ASKED.items()))
-        clocks = (
-            (one, judge(print_clock(one), place, clock, is_timed=True))
-            for one, clock in CLOCKS.items()
-        )
-        tell("clocks", clocks)
 
 
 # A new form is one row: its line, as a user describes it.

@@ -16,7 +16,7 @@ from math import nan
 from typing import Protocol
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.states import Clock, Field, Moment, Sample
+from heapfit.forecast.log.states import Clock, Field, Sample
 from heapfit.forecast.log.words import (
     MAIN,
     Figure,
@@ -28,7 +28,7 @@ from heapfit.forecast.log.words import (
     read_figures,
 )
 from heapfit.importers.line_fields import compile_line
-from heapfit.importers.log_lines import LogLine, parse_moment
+from heapfit.importers.log_lines import LogLine, parse_time
 
 _TIMES = ("s", "ms", "us")
 _TIME_COLUMN = re.compile(
@@ -96,8 +96,8 @@ def read_by(descriptions: Sequence[str]) -> Form:
             for field in Field
             if groups.get(field)
         }
-        times = (parse_moment(f"{groups[one]} {one}") for one in _TIMES if one in groups)
-        moments = {one.clock: one.seconds for one in times if one} or line.moments
+        told = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
+        moments = parse_time(told) or line.moments
         return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
 
     return read
@@ -227,7 +227,6 @@ def _cut(text: str, separator: str | None) -> list[str]:
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:
     """The cells of a row by the names of their columns, or of an object by their paths."""
     figures, own = list[Figure](), ""
-    moment = next(filter(None, map(_find_time, row, row.values())), None)
     for name, text in row.items():
         path, _, short = name.rpartition(".")
         last = figures[-1].field if figures else None
@@ -242,13 +241,13 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
     figures = [
         one if one.memory in main else one._replace(memory=main[0]) for one in figures if main
     ]
-    samples = gather(figures, times if moment is None else {moment.clock: moment.seconds})
+    samples = gather(figures, next(filter(None, map(_find_time, row, row.values())), times))
     for one in samples:
         one.is_whole, one.memory = True, " ".join(filter(None, (own, one.memory)))
     return samples
 
 
-def _find_time(name: str, text: str) -> Moment | None:
+def _find_time(name: str, text: str) -> dict[Clock, float]:
     """The time in a cell, if its column is one of times; in an object a letter is no name of it.
 
     A number is seconds, or what the name tells.
@@ -256,7 +255,7 @@ def _find_time(name: str, text: str) -> Moment | None:
     path, _, short = name.strip().lower().rpartition(".")
     is_time = _TIME_COLUMN.search(short) and not (path and len(short) < 2)
     unit = "ms" if re.search(r"milli|ms\b", short) else "s"
-    return parse_moment(f"{text.strip()} {unit}") if is_time and not _name_column(name) else None
+    return parse_time(f"{text.strip()} {unit}") if is_time and not _name_column(name) else {}
 
 
 def _name_column(name: str) -> Field | None:

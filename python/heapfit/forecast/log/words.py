@@ -40,6 +40,11 @@ _SPELLINGS = tuple(
         # Moonraker's notify_proc_stat_update
         (r'"(total|available|used)": ?(\d{1,19})(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
+        (r"^\+SYSRAM:(\d+)$", r"free \1"),  # RT-Thread's AT server
+        (r"Heap size: (\d+) / (\d+)", r"heap used \1 of \2"),  # Mbed OS' guide
+        # Pelion's client for Mbed OS; its TotalSize adds what was freed
+        (r"CurSize: (\d+), MaxSize: (\d+),.* ResSize: ", r"used \1, most used \2, total "),
+        (r"space in free ordinary blocks", "free bytes"),  # mallinfo's fordblks by the manual
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
         # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
@@ -51,7 +56,11 @@ _SPELLINGS = tuple(
 # of the heap.
 _LABELS: tuple[tuple[Field | None, str], ...] = (
     # Counts of both, as of mbedTLS; the largest block in use; an address.
-    (None, r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"),
+    (
+        None,
+        r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"
+        r"|\b(tx|rx|fifo|queue|slots?)\W*free\b",
+    ),
     (
         None,
         r"flash|freed\b|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
@@ -72,7 +81,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     ),
     (
         Field.LARGEST,
-        r"larg|bigg|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
+        r"larg|bigg|ma[iy]or\b|größt|grand\W*bloc|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
         r"|max\W?free|free\W*(block|blk)\W*max|longest",
     ),
     (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects"),
