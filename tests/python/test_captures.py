@@ -2,7 +2,6 @@
 """Captures of packets: files and their damage, link layers, tables, and queue models."""
 
 import gzip
-import math
 import os
 import re
 import struct
@@ -1043,19 +1042,6 @@ def test_a_fixed_holding_time_releases_each_packet_that_much_later():
     times = arrival_times(2000)
     releases = [1000 * (time + 730) for time in times]
     assert events_of("hold:fixed:730", times) == in_order(times, releases)
-
-
-@pytest.mark.parametrize("seed", [0, 7, 2**64 - 1])
-def test_exponential_holding_times_are_those_of_numpys_philox(seed):
-    mean = 10**9
-    times = arrival_times(1000)
-    uniform = np.random.Generator(np.random.Philox(key=seed)).random(len(times))
-    expected = [-mean * math.log1p(-u) for u in uniform]
-    events = events_of(f"hold:exp:{mean}:{seed}", times)
-    releases = releases_of(events)
-    held = [releases[i] - time for i, time in enumerate(times)]
-    assert held == pytest.approx(expected, abs=0.51)
-    assert events == in_order(times, [1000 * releases[i] for i in range(len(times))])
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
-from heapfit.checks.check import CheckFinding, CheckOptions, check_recordings
+from heapfit.checks.check import CheckOptions, check_recordings
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
 from heapfit.checks.prospect import find_prospect
 from heapfit.checks.refusals import count_refusals
@@ -30,7 +30,6 @@ from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.results.check import check_parts
 from heapfit.results.markdown import markdown_of
 from heapfit.results.parts import Column, Fields, Line, Table
-from heapfit.sweep import Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
@@ -317,33 +316,6 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
             check_recordings([other], None, limited)
     with pytest.raises(HeapfitError, match="nothing to compare with"):
         check_recordings([wide], None)
-
-
-def test_from_python_a_check_is_a_record(folder: Path) -> None:
-    found = check_recordings([folder / "same.heap", folder / "leak.heap"], plan_file())
-    assert not found.holds
-    assert [one.findings for one in found.recordings] == [(), (CheckFinding.RAN_OUT,)]
-    trace = open_any(folder / "leak.heap", ImportOptions(), folder)
-    (leak,) = check_recordings([trace], plan_file(), CheckOptions((trace,))).recordings
-    assert (leak.run.name, leak.growth) == ("leak", 0)
-    with pytest.raises(HeapfitError, match="none"):
-        check_recordings([folder / "none.heap"], plan_file(), CheckOptions())
-
-
-def test_workers_find_what_one_process_finds(tmp_path: Path) -> None:
-    base = recording(tmp_path / "base.heap", blocks([200] * 8))
-    runs = [
-        recording(tmp_path / "small.heap", blocks([100] * 12)),
-        recording(tmp_path / "grown.heap", blocks([300] * 16)),
-        recording(tmp_path / "broken.heap", broken_up()),
-    ]
-    options = CheckOptions(base=(base,), growth=5.0)
-    alone = check_recordings(runs, plan_file(), options)
-    with Sweep(workers=2) as sweep:
-        together = check_recordings(runs, plan_file(), options, sweep=sweep)
-    assert together == alone
-    assert [bool(one.findings) for one in alone.recordings] == [False, True, True]
-    assert together.recordings[1].changes is not None
 
 
 # ---- `check --heap HEAP:BYTES`

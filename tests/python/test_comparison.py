@@ -350,20 +350,6 @@ def test_the_matrix_has_the_figures_of_single_comparisons(tmp_path) -> None:
     assert (matrix["seed"], "seed" in walk) == (1, False)
 
 
-def test_the_same_seed_gives_the_same_table(tmp_path) -> None:
-    def table(seed: int) -> str:
-        arguments = (*SMALL, "tlsf", "lea", "--seed", seed)
-        done = heapfit("compare", *arguments, folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    first = table(5)
-    assert first == table(5) != table(6)
-    assert first.endswith("Seed of the synthetic workloads: 5.\n")
-    assert first.splitlines()[0].endswith("; lea")
-    assert max(map(len, first.splitlines())) <= 100
-
-
 def test_blocks_in_pieces_are_marked_and_left_out_of_what_fit_tries(tmp_path) -> None:
     arguments = ("t2_w2:events=600",)
     shown = heapfit("compare", *arguments, "chained_pool", "tlsf", folder=tmp_path).stdout
@@ -382,13 +368,6 @@ def test_a_table_of_energies_can_be_given(tmp_path) -> None:
     accesses = [row["accesses_per_operation"] for row in rows]
     energies = [row["energy_over_least"] for row in rows]
     assert energies == pytest.approx([one / min(accesses) for one in accesses])
-
-
-def test_workers_change_nothing_but_the_time(tmp_path) -> None:
-    words = ("compare", bimodal(tmp_path / "b.heap"), *SMALL,
-             "tlsf", "class_pools")  # fmt: skip
-    told = [heapfit(*words, "--workers", n, folder=tmp_path) for n in ("1", "2")]
-    assert all((one.returncode, one.stdout) == (0, told[0].stdout) for one in told)
 
 
 # ---- as typed

@@ -33,7 +33,6 @@ from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
-from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -196,15 +195,6 @@ def test_one_heap_serves_every_recording(joint):
     for path in joint.paths.traces:
         events = load_trace(Trace.open(path)).events
         assert _engine.Replay(plan.plan.engine(), plan.region).feed(events)
-
-
-def test_workers_write_the_same_plan(joint, tmp_path):
-    sources = [run.source for run in joint.runs]
-    with Sweep(workers=2) as sweep:
-        shared = fit(sources, tmp_path / "out", FitOptions(code=True), sweep=sweep)
-    assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
-    assert shared.runs == joint.runs
-    assert shared.work == joint.work
 
 
 def test_equal_recordings_count_as_one(fitted, tmp_path):

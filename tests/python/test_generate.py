@@ -612,30 +612,6 @@ def test_a_heap_records_what_its_program_asks(name: str, tmp_path: Path) -> None
 # ---- as typed
 
 
-HEAP = """
-#include <stdlib.h>
-void *pvPortMalloc(size_t size) { return malloc(size); }
-void *pvPortCalloc(size_t count, size_t size) { return calloc(count, size); }
-void vPortFree(void *block) { free(block); }
-"""
-USER = """
-#include "adapters/one_heap.h"
-#include "sinks/sinks.h"
-#include <stdio.h>
-void vTaskSuspendAll(void) {}
-BaseType_t xTaskResumeAll(void) { return 0; }
-uint32_t xTaskGetTickCountFromISR(void) { return 0; }
-int main(void) {
-    hfit_character_sink out = {.put = putchar};
-    void *first = pvPortMalloc(10);
-    vPortFree(pvPortCalloc(2, 20));
-    vPortFree(first);
-    hfit_record_close_frame(&hfit_one_heap);
-    return hfit_record_drain(&hfit_one_heap, hfit_record_to_characters, &out) ? 0 : 1;
-}
-"""
-
-
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generate")
@@ -651,31 +627,3 @@ def test_the_files_written_are_printed_and_a_recording_of_64_bits_is_warned_of(f
     assert set(done.stdout.split()) == {
         str(path.relative_to(fitted)) for path in (fitted / "heap").rglob("*") if path.is_file()
     }
-
-
-def test_the_recorder_alone_is_written_with_its_builds(fitted):
-    """CMake links a program of FreeRTOS's names with each call wrapped, by one line of its own."""
-    done = heapfit("generate", "--record", "-o", "recorder", folder=fitted)
-    assert done.returncode == 0, done.stderr
-    assert "recorder/zephyr/module.yml" in done.stdout.split()
-    (fitted / "heap.c").write_text(HEAP)
-    (fitted / "main.c").write_text(USER)
-    (fitted / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nadd_subdirectory(recorder)\n"
-        f"include_directories({ROOT}/tests/target/platforms)\n"
-        "add_executable(user main.c heap.c recorder/sinks/characters.c)\n"
-        "target_link_libraries(user PRIVATE heapfit_record_freertos)\n"
-        "target_compile_definitions(user PRIVATE configTOTAL_HEAP_SIZE=4096)\n"
-    )
-    subprocess.run(["cmake", "-GNinja", "-S.", "-Bbuild"], cwd=fitted, check=True)
-    subprocess.run(["cmake", "--build", "build"], cwd=fitted, check=True)
-    frames = subprocess.run([fitted / "build/user"], capture_output=True, check=True).stdout
-    (fitted / "run.frames").write_bytes(frames)
-    done = heapfit("import", "run.frames", folder=fitted)
-    assert done.stdout.startswith("run.frames.parquet: 4 events of firmware, FreeRTOS")
-
-
-def test_neither_plan_nor_recorder_is_a_usage_error(fitted):
-    done = heapfit("generate", "--record", folder=fitted)
-    assert done.returncode == 2
-    assert "give PLAN; or --record and -o" in done.stderr

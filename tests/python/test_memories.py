@@ -311,38 +311,6 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
         generate_code(tmp_path / "plan.toml", tmp_path / "other", language="rust")
 
 
-def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
-    root = Path(__file__).resolve().parents[2]
-    recorder = root / "recorder/target"
-    own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
-    camera = root / "examples/memories/camera.c"
-    subprocess.run(
-        [
-            "cc",
-            f"-I{recorder}",
-            "-DHFIT_RECORD_CALL_SITES=1",
-            "-o",
-            tmp_path / "camera",
-            camera,
-            *own,
-        ],
-        check=True,
-    )
-    for number in (1, 2):
-        made = subprocess.run([tmp_path / "camera", str(number)], capture_output=True, check=True)
-        (tmp_path / f"run{number}.frames").write_bytes(made.stdout)
-    memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
-    shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
-    told = json.loads(shown.stdout)
-    rules = {row["rule"].partition(":")[0]: row for row in told["rules"]}
-    assert rules["chosen"]["share"] >= 0.8
-    assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
-    dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
-    assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
-    plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
-    assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
-
-
 def test_changed_programs_set_the_margin_that_they_need(demand):
     """Without a margin some change runs out; with what is found, no counted one does."""
     ground = Ground(tuple(two(64 << 10)), (demand,))

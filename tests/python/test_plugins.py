@@ -515,19 +515,6 @@ def test_an_example_is_sound_and_serves(name: str, bits: int, tmp_path: Path) ->
     assert row.misuse["write after free"] == "crash"
 
 
-def test_the_broken_example_is_told_as_the_page_has_it() -> None:
-    words = ("compare", "examples/sqlite/sqlite.parquet", "tlsf")
-    done = run_heapfit(
-        *words, "--plugin", "examples/plugins/broken.c", folder=ROOT, environment=os.environ
-    )
-
-    told = PAGE.read_text().partition("What `examples/plugins/broken.c` gets")[2]
-    shown = [line[4:] for line in told.splitlines() if line.startswith("    broken")]
-    assert done.returncode == 3
-    assert len(shown) == 1
-    assert shown[0] in done.stdout.splitlines()
-
-
 # Clone, installation and all recordings are part of `make test-long`.
 ALL = os.environ.get("HEAPFIT_ALL_EXAMPLES") == "1"
 SOME = ("bison-1", "routes32-1", "terms32-1")

@@ -88,11 +88,6 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Compar
         assert row.r_safe == max(region or 0 for region in row.needs)
 
 
-def test_workers_change_nothing(runs: list[Trace], designs: Comparison) -> None:
-    with Sweep(workers=2) as sweep:
-        assert design_whole(runs, sweep=sweep) == designs
-
-
 def test_pools_alone_run_out_on_a_trace_with_more_blocks_in_any_region(tmp_path: Path) -> None:
     few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(3)]
     many = trace_of(tmp_path, "many", blocks(20, 64))

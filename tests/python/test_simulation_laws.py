@@ -205,21 +205,6 @@ def test_class_pools_that_refuse_are_an_erlang_system_each():
     assert exact["request_admission"] == pytest.approx(admitted)
 
 
-def test_class_pools_simulated_agree_with_the_closed_form():
-    scheme = class_pools(overflow=2)
-    simulation = _engine.Simulation(scheme.plan.engine(), scheme.region, PACKETS.engine(), 1)
-    simulation.run(1000)
-    simulation.reset_counts()
-    simulation.run(400_000)
-    counts = simulation.counts()
-    exact = exact_metrics(PACKETS, scheme)
-    bytes_admitted = counts.admitted_bytes / counts.requested_bytes
-    assert exact["bandwidth_admission"] == pytest.approx(bytes_admitted, abs=0.004)
-    assert exact["request_admission"] == pytest.approx(counts.admitted / counts.requests, abs=0.004)
-    used = (counts.used_byte_ns - counts.live_byte_ns) / counts.time_ns
-    assert exact["internal_fragmentation"] == pytest.approx(used, rel=0.02)
-
-
 @pytest.mark.parametrize(
     ("traffic", "one"),
     [

@@ -339,13 +339,6 @@ def test_a_simulation_outlives_what_it_was_made_from() -> None:
     assert simulation.counts().admitted == 3
 
 
-def test_the_bare_loop_serves_as_many_as_the_pool() -> None:
-    traffic = _engine.Traffic(arrivals=ARRIVALS[0], sizes=SIZES[0], holding=HOLDINGS[0])
-    simulation = _engine.Simulation(POOL, REGION, traffic, 3)
-    simulation.run(5000)
-    assert _engine.simulate_without_heap(traffic, 3, 5000, 10) == simulation.counts().admitted
-
-
 @pytest.mark.parametrize(
     ("make", "told"),
     [

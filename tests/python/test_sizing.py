@@ -18,9 +18,9 @@ from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import ignore_progress
-from heapfit.simulation.arrivals import burst, periodic
+from heapfit.simulation.arrivals import periodic
 from heapfit.simulation.arrivals import poisson as poisson_arrivals
-from heapfit.simulation.closed_form import exact_metrics, unit_classes
+from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.holding import exponential, fifo
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
@@ -31,7 +31,7 @@ from heapfit.sizing.demand import (
     smallest_that_fits,
 )
 from heapfit.sizing.families import families_for, load_of
-from heapfit.sizing.from_traffic import Aim, curve_aims, size_family, size_for
+from heapfit.sizing.from_traffic import Aim, size_family, size_for
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import (
@@ -255,22 +255,6 @@ def test_a_limit_of_the_program_is_not_extrapolated(tmp_path):
         assert pool.run_out.count == 10
 
 
-def test_a_pool_of_the_count_refuses_no_larger_a_share(poisson, demand):
-    for count in (9, 12, 15):
-        plan = Plan("fixed_pool", {"block_size": 2000, "blocks": count})
-        result = replay_trace(poisson, plan, plan.engine().smallest_region, keep_going=True)
-        refused = result.refusals / result.allocations
-        assert refused <= demand.share_above(count)
-        assert refused == pytest.approx(_erlang_b(count, 10), rel=0.1)
-
-
-def _erlang_b(servers, offered):
-    blocking = 1.0
-    for n in range(1, servers + 1):
-        blocking = offered * blocking / (n + offered * blocking)
-    return blocking
-
-
 def test_pools_are_those_a_design_would_have(tmp_path):
     trace = generate_workload(parse_workload("campus:packets=20000"), tmp_path / "t")
     sizing = size_separately(trace, 0.99)
@@ -475,25 +459,6 @@ def test_the_articles_pools_need_what_the_closed_form_say():
     assert round(small * (64 + 0.25) / 1000) == 606  # with two bits of metadata a partition
 
 
-def test_one_block_fewer_would_refuse_too_many():
-    for one in exact(ARTICLE).values():
-        assert one.is_exact
-        assert one.reached.mean >= 0.999
-        assert one.lowest == one.highest == one.memory
-    fixed = exact(ARTICLE)["fixed_pool"].scheme.plan.scalars["blocks"]
-    assert _engine.erlang_b(fixed, 500) <= 0.001 < _engine.erlang_b(fixed - 1, 500)
-    chained = exact(ARTICLE)["chained_pool 256 B"].scheme.plan.scalars["partitions"]
-    assert _lost(chained, 256) <= 0.001 < _lost(chained - 1, 256)
-
-
-def _lost(partitions, size):
-    """Bytes refused over bytes asked for."""
-    classes = unit_classes(UniformSize(80, 2000), size)
-    refused = _engine.kaufman_roberts(partitions, classes.units, 500 * classes.share)
-    asked = classes.share * classes.mean_size
-    return float((refused * asked).sum() / asked.sum())
-
-
 def test_simulated_memories_are_told_with_an_interval_that_holds_them():
     found = size_for(SMALL, Aim(0.99, replications=4), workers=2)
     names = {one.name: one for one in found.schemes}
@@ -553,22 +518,6 @@ def few(monkeypatch):
 
 
 @pytest.mark.usefixtures("few")
-def test_bursts_need_more_than_the_same_load_without():
-    calm = Traffic(poisson_arrivals(0.1), UniformSize(80, 2000), exponential(1.0))
-    bursts = Traffic(
-        burst(on=1.0, off=3.0, interval=0.025), UniformSize(80, 2000), exponential(1.0)
-    )
-    assert load_of(bursts).offered == load_of(calm).offered == pytest.approx(10)
-    aim = Aim(0.95, replications=4)
-    needed = [
-        {one.name: one.memory for one in size_for(traffic, aim, workers=2).schemes}
-        for traffic in (calm, bursts)
-    ]
-    assert needed[0].keys() == needed[1].keys()
-    assert all(needed[1][name] > 1.1 * memory for name, memory in needed[0].items())
-
-
-@pytest.mark.usefixtures("few")
 def test_a_queue_is_sized_by_simulation_alone():
     traffic = Traffic(periodic(0.01), UniformSize(80, 2000), fifo("packets", 101.0))
     found = size_for(traffic, Aim(0.9, replications=2), workers=2)
@@ -586,15 +535,6 @@ def test_what_is_too_rare_to_simulate_is_told_and_closed_form_still_answer():
             assert one.memory is None
             assert one.why_not == "too rare to simulate: a loss of 1.0e-09"
     assert found.schemes[0].is_exact
-
-
-@pytest.mark.usefixtures("few")
-def test_the_curve_falls_with_the_share_refused():
-    found = size_for(SMALL, Aim(0.99, replications=2, curve=True), workers=2)
-    for name in {one.name for one in found.curve}:
-        some = [one for one in found.curve if one.name == name]
-        assert [one.admission for one in some] == curve_aims(0.99)
-        assert [one.memory for one in some] == sorted(one.memory for one in some)
 
 
 def test_traffic_that_cannot_be_sized_is_refused():
@@ -634,18 +574,6 @@ def capture(tmp_path):
         packets.append((time, frame, len(frame)))
     (tmp_path / "c.pcap").write_bytes(pcap(packets))
     return "c.pcap"
-
-
-def test_traffic_has_closed_forms_where_it_is_too_rare_to_simulate(tmp_path, traffic):
-    done = heapfit("size", traffic, "--admission", "0.9999999", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert "serves 99.99999 % of the bytes in " in lines[0]
-    headings = ["scheme", "memory", "from", "to", "made", "of", "refused", "hold-out"]
-    assert headings in [line.split() for line in lines[1:3]]
-    (row,) = [line for line in lines if line.startswith("chained_pool 512 B")]
-    assert "1,579 x 512 B" in row and "9.70e-08" in row
-    assert max(map(len, lines)) <= 100
 
 
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
