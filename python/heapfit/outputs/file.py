@@ -46,6 +46,14 @@ def stage_file(
                 path.parent.rmdir()
 
 
+def write_file(
+    path: Path, content: bytes, require: Callable[[Path], None] = ours.require_replaceable
+) -> None:
+    """Writes a file, which appears whole or not at all; HeapfitError as of `stage_file`."""
+    with stage_file(path, require) as staging:
+        staging.write_bytes(content)
+
+
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
     """Makes errors of the system raised inside one line about the output at `path`."""
