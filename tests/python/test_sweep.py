@@ -94,6 +94,15 @@ def test_progress_counts_the_jobs_done(pair):
     assert told == sorted(told)
 
 
+def test_progress_of_many_jobs_takes_no_time():
+    begun, told = time.process_time(), []
+    jobs = [Job(str(number), square, number, events=20_000) for number in range(10_000)]
+    with Sweep(workers=1) as one:
+        one.run("many", jobs, lambda _, share: told.append(share))
+    assert time.process_time() - begun < 5  # 51 s when each told all of them
+    assert told == sorted(told) and told[-1] == 1.0
+
+
 def test_a_job_that_kills_its_worker_twice_is_tried_a_third_time(pair, tmp_path):
     jobs = [
         Job("deadly", die_at_first, (tmp_path, 2)),
