@@ -144,7 +144,7 @@ def measure_portfolio(
     """Compares like `compare`, but accepts an empty portfolio."""
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    load = Load.of([loaded.profile])
+    load = Load.of([loaded.foretelling])
     ground = Ground(load, base, bounds.packing, loaded.threads, loaded.found)
 
     search = _ComparisonSearch(loaded, portfolio, ground, progress)

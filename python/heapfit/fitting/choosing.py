@@ -201,8 +201,8 @@ def _compare_on(
     candidates = tuple(
         Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in table.rows
     )
-    portfolio = Portfolio(candidates, table.not_applicable)
-    return compare(recording, portfolio, progress, options.precision)
+    known = tuple(replace(one, replayed=0) for one in table.not_applicable)  # the table has counted
+    return compare(recording, Portfolio(candidates, known), progress, options.precision)
 
 
 def _refine(row: Row, place: int, r_safe: int | None) -> Row:
