@@ -27,6 +27,7 @@ from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import MAIN, spell
 from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.stream import ByteStream
 
 MOST_STATES = 2_000_000
@@ -127,7 +128,8 @@ def _read_lines(
             f"none of its lines, {len(lines):,} in all, shows free bytes "
             "(say what they look like: --line 'free {free} largest {largest}')"
         )
-        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
+        calls = () if doubts else suggest_own_lines(Path(name), head.encode())
+        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}", calls)
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others, notes=[*first.notes, *notes])
