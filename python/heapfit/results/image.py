@@ -38,7 +38,18 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
     """A snapshot as a command prints it; with an earlier one, first what grew since then."""
     return [
         Fields({"snapshot": snapshot.source, "notes": snapshot.notes}),
-        Fields({"heaps": [_fields(heap) for heap in snapshot.heaps]}),
+        Fields(
+            {
+                "heaps": [
+                    asdict(heap)
+                    | {
+                        "blocks": [one._asdict() for one in heap.blocks],
+                        "damage": [one._asdict() for one in heap.damage],
+                    }
+                    for heap in snapshot.heaps
+                ]
+            }
+        ),
         *_growth_parts(before, snapshot),
         *(
             part
@@ -47,13 +58,6 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
         ),
         *(Note(f"{printable(note)}.") for note in snapshot.notes),
     ]
-
-
-def _fields(heap: Heap) -> dict[str, object]:
-    return asdict(heap) | {
-        "blocks": [one._asdict() for one in heap.blocks],
-        "damage": [one._asdict() for one in heap.damage],
-    }
 
 
 def describe_heap(heap: Heap) -> list[str]:
