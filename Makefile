@@ -20,7 +20,7 @@ c_files := $(shell find $(c_folders) $(wildcard tests examples target python/hea
 python_files := $(wildcard python papers target scripts tests bench examples)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo firmware quick test native test-more native-more test-long style types core-builds ctest ctest-quick \
+.PHONY: help demo firmware quick test test-more native-more test-long style types core-builds ctest ctest-quick \
         ctest-32 ctest-more ctest-release pytest pytest-more pytest-quick bench attack attack-run attack-heaps attack-readers mutants format packages wheels try-packages \
         docs site lint clean build-packages \
         recorder-packages board-packages test-packages
@@ -55,16 +55,13 @@ quick: style types ctest-quick pytest-quick ## before a commit: style, types, co
 AT_ONCE := $(MAKE) --no-print-directory --jobs=2 --output-sync=target
 
 test: test-packages $(extension) $(tools) ## set up, then what a newcomer runs: minutes
-	+@$(AT_ONCE) style types native pytest
-
-native:
-	+@$(MAKE) --no-print-directory IN_ORDER=1 ctest ctest-32
+	+@$(AT_ONCE) style types ctest pytest
 
 test-more: test-packages $(extension) $(tools) ## the rest of the checks and tests, after `make test`: as long again
 	+@$(AT_ONCE) native-more pytest-more
 
 native-more:
-	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest-release ctest-more
+	+@$(MAKE) --no-print-directory IN_ORDER=1 core-builds ctest-32 ctest-release ctest-more
 
 style: $(extension) $(tools) ## layout and lint of Python and C, and what a commit adds to the package
 	$(VENV)/bin/ruff format --check $(python_files)

@@ -132,13 +132,6 @@ def serves_all(needs: Numbers, size: int) -> bool:
     return bool(needs.max() <= size)
 
 
-def judge_few_runs(runs: int, random: Random) -> bool | None:
-    """A region that runs fail in just more often than may be told."""
-    told = find_prospect([1.0] * runs, 0, 2).highest_chance
-    assert told is not None
-    return bool(random.binomial(runs, 1.0001 * told))
-
-
 # ---- chances and levels by a law
 
 
@@ -351,8 +344,6 @@ def state_by_counts() -> list[Statement]:
         ),
         say("fails at these sizes at most", "verify --now",
             "10 runs whose needs are log-normal, both heaps", SURE, partial(judge_survival, 10)),
-        say("a chance of up to", "check, 3 to 7 recordings",
-            "5 recordings that fail just above the bound", SURE, partial(judge_few_runs, 5)),
     ]  # fmt: skip
 
 

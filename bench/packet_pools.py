@@ -13,6 +13,7 @@ import argparse
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
@@ -75,14 +76,14 @@ def designs_of(queue: str, seed: int = 1, packets: int = PACKETS) -> dict[str, D
 def plans_for(loaded: LoadedTrace) -> Mapping[str, Plan]:
     largest = max(loaded.profile.sizes.tolist())
     scalars = {"alignment": ALIGNMENT}
-    fewest = min(best_classes(loaded), key=lambda classes: classes.peaks)
+    _, fewest = min(best_classes(loaded), key=itemgetter(0))
     wasteful = least_waste(loaded, MANY)
     rule = pool_sizes(special_sizes(loaded.profile), largest)
     return {
         "pools by the 10 % rule": pools(loaded, rule),
         f"{FEW} pools, least waste": pools(loaded, ranges(wasteful[FEW - 1])),
         f"{MANY} pools, least waste": pools(loaded, ranges(wasteful[MANY - 1])),
-        "pools, least sum of peaks": pools(loaded, ranges(fewest.sizes)),
+        "pools, least sum of peaks": pools(loaded, ranges(fewest)),
         "tlsf": Plan("tlsf", scalars),
         "best_fit": Plan("best_fit", scalars),
         "greedy budgets, best_fit": budgets(loaded, Method.GREEDY),

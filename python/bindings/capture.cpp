@@ -75,7 +75,8 @@ EventArrays feed_queue(QueueModel &model, const Column<Tick> &time,
 void bind_queue_model(nb::module_ &module) {
     nb::class_<QueueModel>(module, "QueueModel",
                            "When packets are released: fill-drain:N, fifo:RATE, link:BITS_PER_S, "
-                           "hold:fixed:US, hold:exp:MEAN_US[:SEED].")
+                           "hold:fixed:TIME, hold:exp:MEAN[:SEED]; then ,to=ADDRESS "
+                           "or ,from=ADDRESS, and ,rate=X.")
         .def(nb::init<std::string_view>(), nb::arg("text"))
         .def("feed", &feed_queue, nb::arg("time"), nb::arg("size"),
              "Let packets arrive; columns op, object, size and time of the events.")
@@ -87,17 +88,28 @@ void bind_queue_model(nb::module_ &module) {
 } // namespace
 
 void bind_capture(nb::module_ &module) {
+    bind_queue_model(module);
     bind_reader<CaptureReader>(module, "CaptureReader", "Reads pcap and pcapng from chunks.")
         .def(
             "__init__",
-            [](CaptureReader *self, bool whole_frames) {
-                new (self) CaptureReader(whole_frames ? PacketUnit::frame : PacketUnit::ip);
+            [](CaptureReader *self, bool whole_frames, const QueueModel *model) {
+                const PacketUnit unit = whole_frames ? PacketUnit::frame : PacketUnit::ip;
+                new (self) CaptureReader(unit, model == nullptr ? DeviceSide{} : model->side());
             },
-            nb::arg("whole_frames") = false);
+            nb::arg("whole_frames") = false, nb::arg("model") = nb::none())
+        .def_prop_ro(
+            "addresses",
+            [](const CaptureReader &reader) {
+                std::vector<std::string> texts;
+                for (const Address &one : reader.common_addresses()) {
+                    texts.push_back(address_text(one));
+                }
+                return texts;
+            },
+            "The address at an end of every packet so far; both of two hosts; none of many.");
     bind_reader<PacketTableReader>(module, "PacketTableReader",
                                    "Reads packet tables (.pkt) from chunks.")
         .def(nb::init<>());
-    bind_queue_model(module);
     module.def(
         "is_capture", [](const nb::bytes &front) { return is_capture(bytes_of(front)); },
         nb::arg("front"), "Whether a file that begins with these bytes is pcap or pcapng.");

@@ -162,15 +162,6 @@ static test_plan start_scattered(void) {
     return plan;
 }
 
-TEST(a_request_is_served_as_long_as_so_many_partitions_are_free_anywhere) {
-    (void)start_scattered();
-    CHECK(!model_alloc(&m, 0, (size_t)32 * 64 + 1));
-    CHECK(model_alloc(&m, 0, (size_t)32 * 64));
-    CHECK(!model_alloc(&m, 0, 1));
-    model_compare(&m);
-    end();
-}
-
 typedef struct free_told {
     size_t count;
     size_t bytes;

@@ -146,42 +146,6 @@ static void with_both_kinds(uint32_t count, void (*statement)(model *m)) {
     }
 }
 
-/* Fills the heap with blocks of one partition and frees every other one. */
-static void free_every_other(model *m) {
-    while (model_alloc(m, 0, 64)) {
-    }
-    for (size_t i = m->live_count; i-- > 0;) {
-        if (partition_of(m, &(geometry){64, 0, geometry_of(m->plan).base}, m->live[i].address) %
-                2 ==
-            0) {
-            model_free(m, i, false);
-        }
-    }
-    model_compare(m);
-}
-
-static void refuses_what_is_not_together(model *m) {
-    free_every_other(m);
-    CHECK(!model_alloc(m, 0, 65));
-    CHECK(model_alloc(m, 0, 64));
-}
-
-TEST(a_request_of_two_partitions_is_refused_where_no_two_lie_together) {
-    with_both_kinds(64, refuses_what_is_not_together);
-}
-
-static void serves_aligned(model *m) {
-    for (size_t alignment = 1; alignment <= 64; alignment *= 2) {
-        CHECK(model_alloc(m, alignment, 1));
-    }
-    CHECK(m->operations->footprint(m->heap, plan_of(m->plan)) ==
-          geometry_of(m->plan).base + (size_t)7 * 64);
-}
-
-TEST(alignments_up_to_64_cost_a_partition_of_64_nothing) {
-    with_both_kinds(16, serves_aligned);
-}
-
 /* Blocks of one to four partitions with gaps of all sizes. */
 static void make_gaps(model *m) {
     random_state = 7;

@@ -20,12 +20,6 @@ std::vector<double> refused(std::uint64_t units, const std::vector<std::uint64_t
     return kaufman_roberts(units, demand, offered);
 }
 
-TEST(erlang_b_of_two_servers_is_as_by_hand) {
-    CHECK(is_near(erlang_b(1, 1.0), 1.0 / 2));
-    CHECK(is_near(erlang_b(2, 1.0), 1.0 / 5));
-    CHECK(is_near(erlang_b(2, 2.0), 2.0 / 5));
-}
-
 TEST(erlang_b_without_servers_refuses_all_and_without_traffic_none) {
     CHECK(erlang_b(0, 3.0) == 1.0);
     CHECK(erlang_b(5, 0.0) == 0.0);
@@ -37,24 +31,6 @@ TEST(erlang_b_stays_a_share_where_factorials_overflow) {
     const double light = erlang_b(100'000, 100'000.0);
     CHECK(light > 0 && light < 0.01); // about sqrt(2 / (pi n))
     CHECK(std::abs(light * std::sqrt(100'000.0 * 3.141592653589793 / 2) - 1) < 0.01);
-}
-
-// Two units, class A takes 1 and class B 2, an erlang each: q = 1, 1, (1 + 2) / 2.
-TEST(kaufman_roberts_of_two_units_is_as_by_hand) {
-    const auto found = refused(2, {1, 2}, {1.0, 1.0});
-    CHECK(is_near(found[0], 1.5 / 3.5));
-    CHECK(is_near(found[1], 2.5 / 3.5));
-}
-
-TEST(classes_of_one_unit_are_erlang_b_of_their_sum) {
-    const auto found = refused(272, {1, 1}, {300.0, 200.0});
-    CHECK(is_near(found[0], erlang_b(272, 500.0)));
-    CHECK(is_near(found[1], found[0]));
-}
-
-TEST(requests_of_n_units_are_erlang_b_of_units_over_n) {
-    const auto found = refused(1026, {4}, {500.0});
-    CHECK(std::abs(found[0] - erlang_b(256, 500.0)) < 1e-9);
 }
 
 TEST(heavy_traffic_neither_overflows_nor_becomes_nan) {

@@ -249,13 +249,6 @@ TEST(lifetimes_of_one_size_lie_no_higher_than_their_peak) {
     }
 }
 
-TEST(a_seed_gives_the_same_placement_again) {
-    const auto lifetimes = lifetimes_of(draw(test::RandomTrace{.seed = 5, .events = 800}));
-    const Packing one = pack(lifetimes, {9, 30'000}, watch_nothing);
-    const Packing other = pack(lifetimes, {9, 30'000}, watch_nothing);
-    CHECK(one.offsets == other.offsets && one.pairs == other.pairs);
-}
-
 // Small ones between large ones, and those of random traces.
 TEST(a_seed_gives_the_same_placement_everywhere) {
     heapfit::test::FnvHash hash;

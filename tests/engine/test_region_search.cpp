@@ -70,24 +70,6 @@ TEST(holes_are_told_of_plans_that_leave_no_other) {
     CHECK(!test::plain("first_fit", {{"coalesce", 0}}).holes(100).has_value());
 }
 
-TEST(holes_above_r_min_raise_r_safe) {
-    const Holes works{10000, {{10400, 11000}}};
-    const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
-    CHECK(search.r_min == 10000u && search.r_safe == 11008u); // edges are closed in to 8 B
-}
-
-TEST(a_failure_at_the_largest_scanned_size_makes_the_window_longer) {
-    const Holes works{10000, {{12950, 14000}}};
-    const RegionSearch search = search_regions({64, 9990}, trial_of(works), {});
-    CHECK(search.r_min == 10000u && search.r_safe == 14008u && search.sizes.back() == 16904);
-}
-
-TEST(a_success_below_the_bisected_size_makes_the_window_longer) {
-    const Holes works{8000, {{8300, 9200}, {9400, 10000}}};
-    const RegionSearch search = search_regions({64, 9990}, trial_of(works), every_size);
-    CHECK(search.r_min == 8000u && search.r_safe == 10008u && search.sizes.front() == 7200);
-}
-
 TEST(only_the_largest_region_failing_leaves_no_r_safe) {
     constexpr std::uint64_t size = 3'000'000'000;
     const Holes works{size, {{size + 1000, largest_region}}};
@@ -277,18 +259,6 @@ TEST(a_callback_that_throws_stops_the_search) {
         was_stopped = true;
     }
     CHECK(was_stopped);
-}
-
-TEST(progress_ends_with_all_done) {
-    std::uint64_t last_done = 0;
-    std::uint64_t last_total = 1;
-    const Progress progress = [&](std::uint64_t done, std::uint64_t total) {
-        last_done = done;
-        last_total = total;
-    };
-    const auto works = [](std::uint64_t size) { return size >= 50000; };
-    (void)search_regions({64, 40000}, trial_of(works), {2, progress});
-    CHECK(last_done == last_total);
 }
 
 TEST(what_a_real_search_finds_is_what_a_replay_confirms) {

@@ -99,19 +99,6 @@ TEST(what_an_earlier_heap_left_in_a_region_changes_no_placement) {
     }
 }
 
-TEST(equal_traces_place_alike_and_a_larger_first_block_does_not) {
-    const auto hash = [](Bytes first) {
-        test::TraceBuilder trace;
-        trace.alloc(first);
-        trace.alloc(8);
-        Replay replay = replay_of(tlsf(), mebibyte);
-        CHECK(replay.feed(trace.events));
-        return replay.result().placement_hash;
-    };
-    CHECK(hash(8) == hash(8));
-    CHECK(hash(8) != hash(64));
-}
-
 TEST(the_hash_is_fnv_1a_over_the_offsets) {
     test::TraceBuilder trace;
     trace.alloc(8);

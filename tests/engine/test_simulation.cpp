@@ -100,17 +100,6 @@ TEST(a_fixed_pool_is_an_erlang_loss_system) {
     }
 }
 
-// Erlang's formula needs the mean holding time only.
-TEST(its_admission_does_not_depend_on_the_law_of_holding) {
-    const std::vector<HoldingLaw> laws{FixedHolding(second), UniformHolding(0, 2 * second),
-                                       LognormalHolding(second, 1),
-                                       EmpiricalHolding({second / 2, 2 * second}, {2, 1})};
-    for (const HoldingLaw &law : laws) {
-        const Traffic traffic(Poisson(10'000'000), ListedSizes({100}), law);
-        CHECK(holds(admission_of(fixed_pool(90), traffic), 1 - erlang_b(90, 100)));
-    }
-}
-
 // Two classes share 60 partitions (Kaufman 1981).
 TEST(a_chained_pool_is_a_link_shared_by_classes) {
     constexpr int units = 60;
@@ -239,18 +228,6 @@ void expect_equal(const SimulationCounts &one, const SimulationCounts &other) {
     CHECK(one.live_byte_ns == other.live_byte_ns && one.used_byte_ns == other.used_byte_ns);
     CHECK(one.external_byte_ns == other.external_byte_ns && one.samples == other.samples);
     CHECK(one.refused_by_size == other.refused_by_size);
-}
-
-TEST(equal_seeds_give_equal_counts_however_often_it_is_run) {
-    std::vector<Simulation> whole = simulations(figure_5(1'500'000));
-    std::vector<Simulation> pieces = simulations(figure_5(1'500'000));
-    for (std::size_t i = 0; i < whole.size(); ++i) {
-        whole[i].run(10'000);
-        for (const std::uint64_t requests : {1, 2000, 7000, 999}) {
-            pieces[i].run(requests);
-        }
-        expect_equal(whole[i].counts(), pieces[i].counts());
-    }
 }
 
 TEST(windows_add_up_to_the_whole) {

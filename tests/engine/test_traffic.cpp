@@ -45,14 +45,6 @@ TEST(poisson_intervals_are_exponential) {
     CHECK(law.next(same) == Philox{1}.exponential(1'000'000));
 }
 
-TEST(periodic_intervals_are_all_alike) {
-    Periodic law(12345);
-    Philox random{1};
-    for (int i = 0; i < 10; ++i) {
-        CHECK(law.next(random) == 12345);
-    }
-}
-
 // On half of the time: the mean interval is twice that of the on state. In 10 ms of burst come 100
 // arrivals and their number varies as bursts do: index of dispersion far above that of Poisson, 1.
 TEST(bursts_have_the_rate_of_on_and_off_together) {
@@ -73,75 +65,12 @@ TEST(states_last_and_follow_as_their_weights_say) {
     CHECK(is_near(moments.mean, 20'000, 0.02));
 }
 
-TEST(states_that_are_alike_make_a_poisson_process) {
-    MarkovModulated law({{1000, 5000}, {1000, 300}}, {{0.5, 0.5}, {1, 0}});
-    Philox random{4};
-    const Moments moments = moments_of([&] { return law.next(random); });
-    CHECK(is_near(moments.mean, 1000, 0.01) && is_near(moments.square, 2e6, 0.03));
-}
-
-TEST(uniform_sizes_are_even) {
-    UniformSize law(5, 9);
-    Philox random{5};
-    std::array<int, 10> seen{};
-    for (int i = 0; i < draws; ++i) {
-        seen.at(law.draw(random))++;
-    }
-    for (std::size_t size = 5; size < 10; ++size) { // 20,000 on average, deviation 126
-        CHECK(seen[size] > 19'400 && seen[size] < 20'600);
-    }
-}
-
-// The mean of most / e^r is (most - least) / ln(most / least); rounding down takes half a byte.
-TEST(exponential_sizes_have_their_mean) {
-    ExponentialSize law(80, 2000);
-    Philox random{6};
-    const Moments moments = moments_of([&] { return law.draw(random); });
-    CHECK(is_near(moments.mean, 1920 / std::log(25.0) - 0.5, 0.01));
-}
-
-TEST(packets_have_two_frequent_sizes) {
-    BimodalSize law(40, 43, 1500, 26);
-    Philox random{7};
-    int acks = 0, mtus = 0;
-    Bytes least = 1500, most = 0;
-    for (int i = 0; i < draws; ++i) {
-        const Bytes size = law.draw(random);
-        acks += size == 40;
-        mtus += size == 1500;
-        least = size == 40 ? least : std::min(least, size);
-        most = size == 1500 ? most : std::max(most, size);
-    }
-    CHECK(acks > 42'400 && acks < 43'600 && mtus > 25'400 && mtus < 26'600);
-    CHECK(least == 41 && most == 1499);
-    BimodalSize close(40, 0, 42, 0); // of which only what lies between is left
-    CHECK(close.draw(random) == 41);
-}
-
-TEST(empirical_sizes_have_their_shares) {
-    EmpiricalSize law({10, 20, 30, 40}, {0.5, 0, 3, 1.5});
-    Philox random{8};
-    std::array<int, 5> seen{};
-    for (int i = 0; i < draws; ++i) {
-        seen.at(law.draw(random) / 10)++;
-    }
-    CHECK(seen[1] > 9'600 && seen[1] < 10'400 && seen[2] == 0);
-    CHECK(seen[3] > 59'400 && seen[3] < 60'600 && seen[4] > 29'400 && seen[4] < 30'600);
-}
-
 TEST(listed_sizes_come_in_turn) {
     ListedSizes law({7, 8, 9});
     Philox random{9};
     for (const Bytes expected : {7, 8, 9, 7, 8, 9, 7}) {
         CHECK(law.draw(random) == expected);
     }
-}
-
-TEST(exponential_holding_is_exponential) {
-    ExponentialHolding law(1'000'000'000);
-    Philox random{10};
-    const Moments moments = moments_of([&] { return law.draw(random); });
-    CHECK(is_near(moments.mean, 1e9, 0.01) && is_near(moments.square, 2e18, 0.03));
 }
 
 TEST(uniform_and_fixed_holding_stay_in_their_range) {
@@ -181,13 +110,6 @@ TEST(one_server_takes_requests_in_order) {
     CHECK(packets.serve(0, 50) == 4);   // 3 1/3 ns, rounded up
     CHECK(packets.serve(0, 9000) == 7); // 6 2/3: nothing drifts
     CHECK(packets.serve(0, 50) == 10);
-}
-
-TEST(empirical_holding_has_its_shares) {
-    EmpiricalHolding law({5, 100}, {1, 3});
-    Philox random{13};
-    const Moments moments = moments_of([&] { return law.draw(random); });
-    CHECK(is_near(moments.mean, 76.25, 0.01));
 }
 
 TEST(normal_numbers_have_their_quantiles) {

@@ -3,6 +3,7 @@
 
 import struct
 from collections.abc import Iterable, Sequence
+from ipaddress import ip_address
 
 import numpy as np
 
@@ -22,6 +23,18 @@ def ipv6(size: int, told_payload: int | None = None) -> bytes:
     """The same with a header of 40 bytes that tells the payload's length."""
     payload = size - 40 if told_payload is None else told_payload
     return (struct.pack(">IHBB", 6 << 28, payload, 6, 64) + bytes(size))[:size]
+
+
+def between(source: str, destination: str, size: int = 100) -> bytes:
+    """A frame from an address to another, of MACs 02:00:...:n by the last byte of each."""
+    ends = [ip_address(one).packed for one in (source, destination)]
+    addresses, is_v4 = b"".join(ends), len(ends[0]) == 4
+    packet = ipv4(size) if is_v4 else ipv6(size)
+    start = 12 if is_v4 else 8
+    packet = packet[:start] + addresses + packet[start + len(addresses) :]
+    to, sender = (b"\x02\0\0\0\0" + one[-1:] for one in reversed(ends))
+    to = b"\x03" + to[1:] if ip_address(destination).is_multicast else to  # of many
+    return to + sender + struct.pack(">H", 0x0800 if is_v4 else 0x86DD) + packet
 
 
 def ethernet(packet: bytes, ethertype: int = 0x0800, tags: Sequence[int] = ()) -> bytes:

@@ -11,13 +11,8 @@ from pathlib import Path
 
 import best
 import choice
-import packet_pools
 import pytest
 from chances import Statement, judge_statement, list_statements
-
-from heapfit.design.portfolio import build_portfolio
-from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.loaded import load_trace
 
 BENCH = Path(__file__).parents[2] / "bench"
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
@@ -64,14 +59,6 @@ def test_fit_names_a_plan_like_the_best_ever(name: str, alignment: int) -> None:
     assert best.is_lost(replace(now, named=round(1.1 * max(row.named, row.least))), row)
 
 
-@pytest.mark.parametrize("name", SHORT)
-def test_the_best_plan_needs_what_its_row_says(name: str, tmp_path: Path) -> None:
-    row = best.known_rows()[name, 8]
-    loaded = load_trace(open_any(source_of(name), ImportOptions(), tmp_path))
-    (candidate,) = build_portfolio(loaded, [row.plan], []).candidates
-    assert loaded.trial(candidate.plan).scan().r_safe == row.least
-
-
 # ---- choice.py: what design chooses beside every single allocator
 
 PROGRAMS = [f"{name}.heap.gz" for name in SHORT] if CORPUS else ["phases_w4:events=2000"]
@@ -90,31 +77,6 @@ def test_the_choice_is_no_worse_than_any_allocator_alone(program: str) -> None:
     one = (choice.recorded if program.endswith(".gz") else choice.drawn)(program)
     assert one.is_no_worse
     assert "pools" not in one.chosen_name
-
-
-# ---- packet_pools.py: rules for pools beside heaps and budgets, on packets of one mix
-
-
-@pytest.mark.parametrize("queue", ["filled and drained", "in bursts"])
-def test_classes_and_budgets_of_packets_need_what_the_page_says(queue: str) -> None:
-    found = packet_pools.designs_of(queue, 1, 6000)
-    rule, few, many, peaks = (
-        found[name]
-        for name in (
-            *("pools by the 10 % rule", "7 pools, least waste", "16 pools, least waste"),
-            "pools, least sum of peaks",
-        )
-    )
-    tlsf, fit = found["tlsf"], found["best_fit"]
-    assert rule.pools == few.pools == 7
-    assert 8.5 < rule.waste < 10
-    assert many.waste < 0.65 * few.waste < 0.65 * 0.8 * rule.waste
-    assert max(tlsf.ratio, fit.ratio) < 1.015
-    assert peaks.ratio > 1.03
-    assert peaks.ratio < min(one.ratio for one in (rule, few, many))
-    for name in ("greedy budgets, best_fit", "exact budgets, best_fit"):
-        assert found[name].ratio < min(1.007, fit.ratio)
-        assert rule.accesses < found[name].accesses < 0.6 * fit.accesses
 
 
 # ---- memory.py, exhaustive.py, robust.py

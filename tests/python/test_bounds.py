@@ -13,14 +13,13 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 
 from heapfit import _engine
 from heapfit.bounds.placement import Placement
-from heapfit.bounds.trace_bounds import find_bounds, quick_bounds
+from heapfit.bounds.trace_bounds import find_bounds
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PAIRS = 2_000_000
@@ -233,32 +232,6 @@ def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator:
     assert loaded.profile.u_max <= row.placed < row.r_min
     best = replace(ground, packing=row.placed)
     assert measure_candidate(candidate, loaded.events, best).placed is None
-
-
-def test_pieces_make_no_packing(tmp_path: Path) -> None:
-    loaded = load_file(table2(tmp_path / "t.heap", 300), tmp_path / "in")
-    (candidate,) = build_portfolio(loaded, ["chained_pool"], []).candidates
-    row = measure_candidate(candidate, loaded.events, Ground(Load.of([loaded.profile]), 8, 10**9))
-    assert row.is_in_pieces
-    assert row.placed is None
-
-
-def test_a_comparison_tells_the_lowest_of_all_packings(tmp_path: Path) -> None:
-    loaded = load_file(diverse(tmp_path / "t.heap", 400), tmp_path / "in")
-    portfolio = build_portfolio(loaded, ["tlsf", "tailored"], [])
-    bounds = replace(quick_bounds(loaded), packing=10**9)
-    found = compare(loaded, portfolio, bounds=bounds)
-    told = found.bounds
-    assert told is not None
-    assert told.packing == min(row.placed or 0 for row in found.rows)
-
-
-@pytest.mark.parametrize("layout", [0, 1])
-def test_tailored_uses_what_it_can_of_a_region_with_too_many_granules(layout: int) -> None:
-    plan = Plan("tailored", {"alignment": 4, "layout": layout}).engine()
-    most = _engine.largest_free(plan, 2**31)
-    assert 2**31 * 31 // 32 - 2**24 < most < 2**31
-    assert _engine.largest_free(plan, 2**32 - 8) == most
 
 
 def test_the_zone_search_packs_no_higher_than_before(capsys):

@@ -27,7 +27,7 @@ from heapfit.importers.source_lines import SourcePlace, mapping_of, places_in, s
 from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
-from heapfit.trace.chains import caller_metadata, callers_of, parse_chains, tags_of
+from heapfit.trace.chains import callers_of, tags_of
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
@@ -99,12 +99,6 @@ def test_a_site_tells_its_requests_and_how_long_they_live(recording, sites):
     assert (text.requests, text.mean_life) == (200, 1)
     assert (note.requests, note.least, note.most, note.size) == (100, 48, 48, 4800)
     assert note.mean_life > 200
-
-
-def test_a_trace_that_tells_no_sites_has_none(tmp_path):
-    columns = {"op": np.array([0, 4]), "object": np.array([0, 0]), "size": np.array([24, 0])}
-    loaded = load_trace(write_trace(tmp_path / "t.parquet", [columns], TraceInfo()), 8)
-    assert busiest_sites(loaded) == {}
 
 
 def test_a_site_is_found_in_the_file_that_has_it(program, sites):
@@ -447,15 +441,6 @@ def by_direct_caller(tmp_path):
     return write_trace(tmp_path / "t.parquet", [columns], TraceInfo(), lambda: chains)
 
 
-def test_what_learns_keeps_direct_callers_where_they_tell_as_much(by_direct_caller):
-    loaded = load_trace(by_direct_caller, 4)
-    start = learn_placement(loaded, list(layouts(4).values()), most_events=200_000)
-    assert start is not None
-    found, _ = learn_sites(loaded, start.climbed, 200_000)
-    assert found is not None
-    assert found.layout.sites.keys() == {KEEP, GO, ASK}
-
-
 def test_a_plan_of_direct_callers_finds_them_in_chains(by_direct_caller, tmp_path):
     sites = {KEEP: 3, GO + 1: 2}
     tags = load_trace(by_direct_caller).tags(sites)
@@ -473,31 +458,23 @@ def test_a_chain_with_a_tag_of_its_own_goes_before_its_caller():
     assert callers_of(called_from, chains).tolist() == [7, 7, 7, 5]
 
 
+DAMAGED_CHAINS = (
+    *(b"{", b"[]", b"1", b'{"x": [1]}', b'{"1": []}', b'{"1": [0]}', b'{"1": 5}', b'{"1": [true]}'),
+    *(b'{"1": [1,2,3,4,5]}', b'{"0": [1]}', b'{"4294967296": [1]}', b'{"1": ["2"]}'),
+)
+DAMAGED_NAMES = (b"{", b"[]", b'{"1": 5}', b'{"0": "f"}')
+
+
 @pytest.mark.parametrize(
-    "damaged",
-    [b"{", b"[]", b"1", b'{"x": [1]}', b'{"1": []}', b'{"1": [0]}', b'{"1": 5}', b'{"1": [true]}',
-     b'{"1": [1,2,3,4,5]}', b'{"0": [1]}', b'{"4294967296": [1]}', b'{"1": ["2"]}'],
-)  # fmt: skip
-def test_damaged_chains_are_refused(by_direct_caller, damaged):
+    ("key", "damaged"),
+    [("chains", one) for one in DAMAGED_CHAINS] + [("names", one) for one in DAMAGED_NAMES],
+)
+def test_damaged_chains_and_names_are_refused(by_direct_caller, key, damaged):
     table = pq.read_table(by_direct_caller.path)
-    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata | {b"heapfit chains": damaged}
+    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata
+    stored |= {f"heapfit {key}".encode(): damaged}
     pq.write_table(table.replace_schema_metadata(stored), by_direct_caller.path)
-    with pytest.raises(HeapfitError, match=r"t\.parquet: its chains of callers are damaged"):
-        Trace.open(by_direct_caller.path)
-
-
-def test_chains_are_read_as_they_were_stored():
-    chains = {1: (2, 3), 0xFFFFFFFF: (4,)}
-    assert parse_chains(caller_metadata(chains)) == chains
-    assert parse_chains(None) == {}
-
-
-@pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"1": 5}', b'{"0": "f"}'])
-def test_damaged_names_are_refused(by_direct_caller, damaged):
-    table = pq.read_table(by_direct_caller.path)
-    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata | {b"heapfit names": damaged}
-    pq.write_table(table.replace_schema_metadata(stored), by_direct_caller.path)
-    with pytest.raises(HeapfitError, match=r"t\.parquet: its names of callers are damaged"):
+    with pytest.raises(HeapfitError, match=rf"t\.parquet: its {key} of callers are damaged"):
         Trace.open(by_direct_caller.path)
 
 

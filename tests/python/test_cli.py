@@ -15,9 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from heapfit import _engine
 from heapfit.cli import main
-from heapfit.cli.printing import console
 from heapfit.trace.stored import Trace
 from program import run_heapfit
 
@@ -46,11 +44,6 @@ def source(tmp_path):
     return path
 
 
-def test_version_tells_name_and_version():
-    done = start_heapfit("--version")
-    assert (done.returncode, done.stdout) == (0, f"heapfit {_engine.version}\n")
-
-
 def test_commands_of_other_packages_are_those_that_they_declare():
     declared = entry_points(group=main.ENTRY_POINT_GROUP)
     found = {name: f"{module}:{made}" for name, module, made in main.external_commands()}
@@ -64,13 +57,6 @@ def test_import_writes_the_trace_and_tells_it_on_stdout(source, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{tmp_path / 't.parquet'}: 2 events of echo (32 bit)\n"
     assert Trace.open(tmp_path / "t.parquet").info.program == "echo"
-
-
-def test_import_names_its_output_after_the_file_in_the_current_folder(source, tmp_path):
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
-    assert heapfit("import", source, cwd=folder).returncode == 0
-    assert [path.name for path in folder.iterdir()] == ["echo.parquet"]
 
 
 def test_json_is_all_there_is_on_stdout(source, tmp_path):
@@ -151,18 +137,6 @@ def test_a_name_that_is_no_text_is_shown_as_far_as_it_is(tmp_path):
     source.write_bytes(b"# name caf\xe9\na 0 8\n")
     assert heapfit("import", source, "-o", tmp_path / "t", "--json").returncode == 0
     assert Trace.open(tmp_path / "t").info.program == "caf\N{REPLACEMENT CHARACTER}"
-
-
-def test_a_table_aligns_text_left_and_numbers_right(capsys):
-    console.print_table(
-        ["candidate", "R", "over"], [["tlsf", 23040, 1.05], ["a\x1b", None, 12.5], ["c", 7, None]]
-    )
-    assert capsys.readouterr().out == (
-        "candidate       R    over\n"
-        "tlsf       23,040   1.050\n"
-        "a\\x1b           -  12.500\n"
-        "c               7       -\n"
-    )
 
 
 def on_terminal(*words, **environment):

@@ -105,6 +105,14 @@ def test_a_plan_holds_what_it_was_given_and_the_standard_for_the_rest() -> None:
             ("class_pools", {}, [(2**20, 2**20, True)]),
             "plan: class_pools: 1 pools cannot be laid out at alignment 8",
         ),
+        (
+            ("budgeted", {}, [], _engine.Plan("tlsf", {"alignment": 4})),
+            "plan: budgeted: alignment 8 differs from 4 of the shared tlsf",
+        ),
+        (
+            ("budgeted", {}, [], _engine.Plan("chained_pool")),
+            "plan: budgeted: chained_pool cannot be shared: its blocks lie in piec",
+        ),
     ],
 )
 def test_a_wrong_plan_is_told_in_one_line(arguments: tuple, told: str) -> None:
@@ -112,16 +120,6 @@ def test_a_wrong_plan_is_told_in_one_line(arguments: tuple, told: str) -> None:
         _engine.Plan(*arguments)
     assert str(raised.value).startswith(told)
     assert "\n" not in str(raised.value)
-
-
-def test_a_shared_plan_of_another_alignment_is_told() -> None:
-    with pytest.raises(HeapfitError, match="alignment 8 differs from 4 of the shared tlsf"):
-        _engine.Plan("budgeted", {}, [], _engine.Plan("tlsf", {"alignment": 4}))
-
-
-def test_blocks_in_pieces_are_refused_behind_pools() -> None:
-    with pytest.raises(HeapfitError, match="chained_pool cannot be shared: its blocks lie in piec"):
-        _engine.Plan("budgeted", {}, [], _engine.Plan("chained_pool"))
 
 
 def test_blocks_in_pieces_replay_like_any_other() -> None:

@@ -35,11 +35,10 @@ from heapfit.cli.printing.help_screen import list_examples
 from heapfit.cli.removed import REMOVED
 from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
-from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
 from heapfit.images.walk import Block, Heap
 from heapfit.importers import import_file
-from heapfit.importers.file_kind import classify_file, require_kind
+from heapfit.importers.file_kind import require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.outputs.folder import stage_folder
@@ -432,11 +431,6 @@ def declared_kinds():
                 before.append({"plan": "plan.toml", "system": "lwip"}.get(option.field, "10"))
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_is_told_by_content(name, kinds_folder):
-    assert classify_file(kinds_folder / name) is KINDS[name]
-
-
 @pytest.mark.parametrize(
     ("words", "name"),
     [
@@ -466,7 +460,6 @@ BAD = {  # for all that read a recording
     "free.log": "is a log of free bytes, without requests (heapfit forecast free.log ",
 }
 STORED = "is Parquet already (a stored trace needs no import)"
-FREE_LOGS = ("heap: {} bytes free", "free heap {}, largest 4000", "heap_free_bytes {} 17000")
 
 
 @pytest.mark.parametrize(
@@ -494,12 +487,6 @@ def test_what_cannot_be_read_is_one_line_that_says_what_to_do(words, told, refus
     status, said, printed = refused(words.split())
     assert (status, printed) == (1, "")
     assert said.startswith(told)
-
-
-@pytest.mark.parametrize("line", FREE_LOGS)
-def test_a_log_of_free_bytes_is_told_the_command_that_reads_it(line, tmp_path):
-    (tmp_path / "free.log").write_text(free_log(line))
-    assert f"free.log: {BAD['free.log']}" in heapfit("fit", "free.log", folder=tmp_path).stderr
 
 
 def test_advice_can_be_pasted_into_a_shell(tmp_path):
@@ -786,20 +773,6 @@ def test_the_bar_of_a_long_command_goes_up_to_its_end(name, tmp_path, monkeypatc
     assert 0.7 <= shares[-1] <= 1.0 + 1e-9
 
 
-def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path):
-    source = table2(tmp_path / "small.heap", events=60)
-
-    for tenth in range(10):
-
-        def tell(_step: str, share: float, until: float = tenth / 10) -> None:
-            if share >= until:
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            fit([source], tmp_path / "a" / "out", progress=tell)
-        assert list(tmp_path.iterdir()) == [source]
-
-
 TEN = {  # what each leaves when it ends
     "fit": "fit small.heap -o out",
     "plans": "fit small.heap -o out --plans plans",
@@ -1025,19 +998,6 @@ def test_ctrl_c_that_is_ignored_stays_ignored():
         [sys.executable, "-c", text], capture_output=True, text=True, check=True
     ).stdout
     assert told == "True\n"
-
-
-def test_ctrl_c_that_comes_while_a_text_is_executed_ends_with_130_too():
-    text = (
-        "import types, heapfit.__main__ as start\n"
-        "def run():\n"
-        "    try: exec('raise KeyboardInterrupt')\n"
-        "    except KeyboardInterrupt: raise SystemExit(130)\n"
-        "start.import_module = lambda _: types.SimpleNamespace(run=run)\n"
-        "start.run()"
-    )
-    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (130, "")
 
 
 # ---- the smallest recordings, through every name of a heap

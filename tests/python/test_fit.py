@@ -2,7 +2,6 @@
 """`heapfit fit` from end to end on small made-up traces."""
 
 import os
-import re
 import shutil
 import sys
 from dataclasses import replace
@@ -12,9 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from events import cut
-from small_traces import bimodal, diverse, fit_json, heapfit, heapfit_json, table2, tiny
+from small_traces import bimodal, fit_json, heapfit, heapfit_json, table2, tiny
 
-import heapfit as heapfit_package
 from grid import ALL
 from heapfit import _engine
 from heapfit.checks.check import check_recordings
@@ -26,7 +24,7 @@ from heapfit.design.front.offers import MOST_MEMORY
 from heapfit.design.front.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choosing import choose
-from heapfit.fitting.fit import fit, folder_for
+from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.verify.placements import find_first_difference
@@ -35,7 +33,6 @@ from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
-from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -102,13 +99,6 @@ def test_pools_that_a_larger_request_breaks_are_not_chosen_though_asked_for(fitt
     assert pools.changes.broken[0].name in asked.verdict
 
 
-def test_sizes_without_a_mode_are_not(tmp_path):
-    outcome = fit([diverse(tmp_path / "diverse.heap")], tmp_path / "out")
-    assert not outcome.winner.plan.pools
-    left_out = {one.name: one.why for one in outcome.not_applicable}
-    assert left_out["class_pools"].startswith("no size has 10 % of the allocations (the most fre")
-
-
 def test_a_stored_trace_is_fitted_where_it_is_to_the_same_plan(fitted, tmp_path):
     stored = shutil.copy(fitted.paths.traces[0], tmp_path / "four.parquet")
     outcome = fit([Path(stored)], tmp_path / "out")
@@ -120,14 +110,6 @@ def test_the_regions_base_is_as_aligned_as_the_trace_asks(tmp_path):
     source = tmp_path / "aligned.heap"
     source.write_text("# heap-events 1\n# pointer_bits 32\na 0 100\nm 1 64 64\nf 0\nf 1\n")
     assert fit([source], tmp_path / "out").plan_file.base_alignment == 64
-
-
-def test_every_candidate_is_aligned_as_asked_or_more(tmp_path):
-    source = bimodal(tmp_path / "packets.heap", events=400)
-    outcome = fit([source], tmp_path / "out", FitOptions(alignment=4))
-    coarser = {row.name for row in outcome.comparison.rows if row.alignment != 4}
-    assert "tailored_8" in coarser
-    assert all("tailored_" in name or name.endswith(":alignment=8") for name in coarser)
 
 
 @pytest.mark.parametrize(
@@ -154,13 +136,6 @@ def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
         fit([source], tmp_path / "out")
 
 
-def test_one_heap_for_many_sources_has_one_folder():
-    sources = [Path("a/x.heap"), Path("b/x.pcap")]
-    assert folder_for(sources, None) == Path("out/x-and-1-more")
-    assert folder_for(sources[:1], None) == Path("out/x")
-    assert folder_for(sources, Path("o")) == Path("o")
-
-
 def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
     table2(tmp_path / "four.heap", events=1000)
     done = heapfit("fit", "four.heap", "-o", "fitted", folder=tmp_path)
@@ -185,19 +160,6 @@ def test_json_tells_every_fit_and_its_work_over_all_recordings(tmp_path):
     assert told["trace"]["pointer_bits"] == 32
     assert told["answer"]["region"] > told["answer"]["r_safe"]
     assert told["answer"]["recordings"] == 1
-
-
-def test_a_large_heap_is_answered_from_one_recording(tmp_path):
-    source = bimodal(tmp_path / "packets.heap", events=1000)
-    source.write_text(source.read_text() + "a 5000 65536\n")
-    fitted = fit([source], tmp_path / "out")
-    size = fitted.answer.size
-    sentence, *parts = fitted.answer.sentences()
-    assert size.u_max >= 64 * 1024
-    numbers = [int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", sentence)]
-    assert size.region in numbers
-    figures = [int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", parts[0])]
-    assert sum(figures) == size.region
 
 
 def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_path):
@@ -233,21 +195,6 @@ def test_one_heap_serves_every_recording(joint):
     for path in joint.paths.traces:
         events = load_trace(Trace.open(path)).events
         assert _engine.Replay(plan.plan.engine(), plan.region).feed(events)
-
-
-def test_workers_write_the_same_plan(joint, tmp_path):
-    sources = [run.source for run in joint.runs]
-    with Sweep(workers=2) as sweep:
-        shared = fit(sources, tmp_path / "out", FitOptions(code=True), sweep=sweep)
-    assert shared.paths.plan.read_bytes() == joint.paths.plan.read_bytes()
-    assert shared.runs == joint.runs
-    assert shared.work == joint.work
-
-
-def test_the_page_of_several_recordings_has_a_row_for_each(joint):
-    page = joint.paths.report.read_text()
-    assert "One heap for all." in page
-    assert all(f'<th scope="row">{run.name}</th>' in page for run in joint.runs)
 
 
 def test_equal_recordings_count_as_one(fitted, tmp_path):
@@ -359,9 +306,6 @@ def test_a_source_is_not_replaced_by_its_own_trace(quick):
     assert contents(folder) == {source: before}
 
 
-# ---- a finer alignment
-
-
 # ---- one plan with every effort
 
 ROOT = Path(__file__).parents[2]
@@ -379,10 +323,6 @@ sys.path.insert(0, str(ROOT / "bench"))
 def short(source, folder):
     whole = Trace.open(ROOT / f"examples/{source}.parquet")
     return cut(whole, SHORT_EVENTS, folder / "short.parquet")
-
-
-def named(row):
-    return row.name, row.r_safe, row.heap_size.region
 
 
 def choose_by_memory(trace, effort):
@@ -414,14 +354,6 @@ def test_three_efforts_have_one_best_each(source, tmp_path):
     assert sizes == sorted(sizes, reverse=True)
 
 
-def test_an_effort_is_named_by_its_word_and_no_other(tmp_path):
-    trace = short(SHORT[2], tmp_path)
-    named = heapfit_package.fit(trace, effort="quick").found.comparison
-    assert named.work.plans == 0
-    with pytest.raises(HeapfitError, match="effort='longer': no such effort"):
-        heapfit_package.fit(trace, effort="longer")
-
-
 def test_plans_print_it(tmp_path):
     trace = str(short(SHORT[2], tmp_path).path)
     for effort in (Effort.QUICK,):
@@ -437,13 +369,6 @@ def test_plans_print_it(tmp_path):
         lines = [line.strip() for line in done.stdout.splitlines()]
         assert [line for line in MEANING.values() if line in lines] == [MEANING[effort]]
         assert max(map(len, done.stdout.splitlines())) <= 80
-
-
-def test_an_effort_that_there_is_not_is_refused(tmp_path):
-    done = heapfit("fit", "a.parquet", "--effort", "longer", folder=tmp_path)
-    assert done.returncode == 2
-    assert "long" in done.stderr
-    assert not any(tmp_path.iterdir())
 
 
 # ---- a heap that is kept
@@ -542,17 +467,6 @@ def test_the_runs_and_the_page_of_a_kept_heap_are_about_that_heap(tmp_path):
     assert [one.name for one in subjects_of(case)] == [fitted.winner.name, "FreeRTOS heap_4"]
     page = unescape(render_fit(fitted, shown))
     assert "<p>heap_4 is the system's own heap: no code is written for it." in page
-
-
-@pytest.mark.parametrize("is_written", [False, True])
-def test_pools_are_warned_of_only_where_they_are_written(tmp_path, is_written):
-    source = bimodal(tmp_path / "run.heap", events=600)
-    options = FitOptions(now="heap_4", allocators=("budgeted",), pools=True, code=is_written)
-    fitted = fit([source], tmp_path / "out", options)
-    assert fitted.answer.is_kept
-    assert fitted.winner.is_cut_to_trace
-    warned = [one for one in fitted.warnings if one.startswith("blocks are counted on this one")]
-    assert len(warned) == is_written
 
 
 def test_only_the_heap_that_a_program_has_is_kept_for_time_at_a_quarter_more_memory(tmp_path):

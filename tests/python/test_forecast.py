@@ -14,7 +14,7 @@ from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.load import USUAL, Load, find_level, find_skew
-from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation, ranks
+from heapfit.forecast.trend import find_trend
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -129,24 +129,6 @@ def test_dependence_takes_away_from_a_trend() -> None:
 @pytest.mark.parametrize("values", [[], [1, 2, 3], [7] * 20])
 def test_what_cannot_show_a_trend_has_none(values: list[int]) -> None:
     assert find_trend(values).p == 1
-
-
-def test_equal_values_share_a_rank() -> None:
-    assert ranks([5, 1, 5, 9]).tolist() == [1.5, 0, 1.5, 3]
-
-
-def test_neighbours_correlate_in_a_walk_and_not_in_noise() -> None:
-    random = np.random.default_rng(4)
-    assert rank_correlation(np.cumsum(random.normal(0, 1, 200))) > 0.9
-    assert abs(rank_correlation(random.normal(0, 1, 200))) < 0.2
-
-
-def test_values_depend_as_a_process_of_first_order_would() -> None:
-    # Ranks 1 2 4 3 6 5 about 3.5: the sum of neighbours' products is 5.25, of squares 17.5.
-    r = 5.25 / 17.5
-    r += (1 + 3 * r) / 6
-    weighted = sum((6 - lag) * (5 - lag) * (4 - lag) * r**lag for lag in range(1, 6))
-    assert find_dependence([10, 20, 40, 30, 60, 50]) == pytest.approx(1 + 2 / 120 * weighted)
 
 
 # ---- the bytes of longer runs

@@ -123,13 +123,6 @@ def test_other_text_is_passed_over_wherever_chunks_end(step):
     assert reader.notes == [f"{count} bytes of other text passed over."]
 
 
-def test_a_number_has_up_to_32_bits():
-    recorder = Recorder()
-    recorder.alloc(BASE, 2**32 - 1)
-    _, rows, _ = read_frames(recorder.log())
-    assert rows == [(0, 0, 2**32 - 1)]
-
-
 def test_the_clock_may_wrap_and_does_not_go_back():
     recorder = Recorder()
     for i, tick in enumerate((2**32 - 2000, 2**32 - 1000, 500, 400, 1500)):

@@ -31,7 +31,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
-from heapfit.generate.names import Text, make_identifier, parse_prefix, printable
+from heapfit.generate.names import Text, make_identifier, printable
 from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
@@ -53,14 +53,6 @@ def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         leave_unmeasured(patch.setattr)
         generate(plan_file(PLANS[request.param]), made)
     return made
-
-
-@pytest.fixture(scope="module")
-def weighed(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The README of a folder whose code was linked and weighed."""
-    made = tmp_path_factory.mktemp("weighed") / "code"
-    generate(plan_file(PLANS["tlsf"]), made)
-    return (made / "README.md").read_text()
 
 
 @pytest.fixture
@@ -122,15 +114,6 @@ def test_core_is_copied_unchanged_and_no_more_than_is_needed(folder: Path) -> No
     assert (folder / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
-def test_a_plan_without_pools_gets_no_file_of_the_pools(tmp_path: Path) -> None:
-    generate(plan_file(PLANS["tlsf"]), tmp_path / "code")
-    assert names_in(tmp_path / "code/src") == {
-        "tiling/tlsf.c", "tiling/tiling.h", "tiling/chunk.h", "tiling/free_list.h",
-        "tiling/coded.h", "region.h", "size.h", "operations/operations.h", "operations/work.h",
-        "operations/guarded.h", "operations/canary.h", "operations/quarantine.h",
-    }  # fmt: skip
-
-
 def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -146,23 +129,6 @@ def test_the_readme_tells_the_bytes_that_a_32_bit_target_needs(
     assert sizes["app_heap_region"][1] == 65_536
     assert ram == 65_536 + 4
     assert "| 65536 bytes of region aligned to 64 and 4 bytes of variables |" in page
-
-
-def test_the_readme_tells_the_code_size_and_who_measured_it(weighed: str) -> None:
-    sizes = re.findall(r"\| ROM, code .*\| ([\d,]+) bytes .*cc.* \d+\.\d+", weighed)
-    assert sizes
-    titles = re.findall(r"^\| (ROM[^|]*) \|", weighed, re.MULTILINE)
-    assert len(set(titles)) == len(titles) > 1
-    assert all(300 < int(size.replace(",", "")) < 12_000 for size in sizes)
-
-
-def test_the_readme_warns_of_a_heap_recorded_on_64_bits(tmp_path: Path) -> None:
-    plan = plan_file(PLANS["tlsf"])
-    for bits in (32, 64):
-        generate(replace(plan, pointer_bits=bits), tmp_path / str(bits))
-    assert "Caution" not in (tmp_path / "32/README.md").read_text()
-    page = (tmp_path / "64/README.md").read_text()
-    assert "Caution: recorded on 64 bit: sizes differ on 32" in page
 
 
 def test_without_a_compiler_the_readme_says_how_to_measure(
@@ -464,12 +430,6 @@ def test_force_replaces_what_was_edited_and_no_file_beside_it(code: Path) -> Non
     assert (code / "src/port.c").exists()
 
 
-def test_a_parent_that_is_a_file_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(HeapfitError, match=r"code: cannot be written: .* \(choose another place\)"):
-        generate(plan_file(PLANS["tlsf"]), tmp_path / "file/code")
-
-
 # ---- names: 200 hostile ones change no token
 
 
@@ -581,12 +541,6 @@ def test_a_template_takes_no_text_that_was_not_checked() -> None:
         template.render(name="unchecked")
 
 
-def test_a_prefix_becomes_a_name_as_it_is() -> None:
-    assert parse_prefix("net_2") == "net_2"
-    with pytest.raises(HeapfitError, match="must be at most 32"):
-        parse_prefix("app\n")
-
-
 # ---- with --record it records itself: each call, as the program made it
 
 
@@ -658,30 +612,6 @@ def test_a_heap_records_what_its_program_asks(name: str, tmp_path: Path) -> None
 # ---- as typed
 
 
-HEAP = """
-#include <stdlib.h>
-void *pvPortMalloc(size_t size) { return malloc(size); }
-void *pvPortCalloc(size_t count, size_t size) { return calloc(count, size); }
-void vPortFree(void *block) { free(block); }
-"""
-USER = """
-#include "adapters/one_heap.h"
-#include "sinks/sinks.h"
-#include <stdio.h>
-void vTaskSuspendAll(void) {}
-BaseType_t xTaskResumeAll(void) { return 0; }
-uint32_t xTaskGetTickCountFromISR(void) { return 0; }
-int main(void) {
-    hfit_character_sink out = {.put = putchar};
-    void *first = pvPortMalloc(10);
-    vPortFree(pvPortCalloc(2, 20));
-    vPortFree(first);
-    hfit_record_close_frame(&hfit_one_heap);
-    return hfit_record_drain(&hfit_one_heap, hfit_record_to_characters, &out) ? 0 : 1;
-}
-"""
-
-
 @pytest.fixture(scope="module")
 def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generate")
@@ -697,31 +627,3 @@ def test_the_files_written_are_printed_and_a_recording_of_64_bits_is_warned_of(f
     assert set(done.stdout.split()) == {
         str(path.relative_to(fitted)) for path in (fitted / "heap").rglob("*") if path.is_file()
     }
-
-
-def test_the_recorder_alone_is_written_with_its_builds(fitted):
-    """CMake links a program of FreeRTOS's names with each call wrapped, by one line of its own."""
-    done = heapfit("generate", "--record", "-o", "recorder", folder=fitted)
-    assert done.returncode == 0, done.stderr
-    assert "recorder/zephyr/module.yml" in done.stdout.split()
-    (fitted / "heap.c").write_text(HEAP)
-    (fitted / "main.c").write_text(USER)
-    (fitted / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.13)\nproject(user C)\nadd_subdirectory(recorder)\n"
-        f"include_directories({ROOT}/tests/target/platforms)\n"
-        "add_executable(user main.c heap.c recorder/sinks/characters.c)\n"
-        "target_link_libraries(user PRIVATE heapfit_record_freertos)\n"
-        "target_compile_definitions(user PRIVATE configTOTAL_HEAP_SIZE=4096)\n"
-    )
-    subprocess.run(["cmake", "-GNinja", "-S.", "-Bbuild"], cwd=fitted, check=True)
-    subprocess.run(["cmake", "--build", "build"], cwd=fitted, check=True)
-    frames = subprocess.run([fitted / "build/user"], capture_output=True, check=True).stdout
-    (fitted / "run.frames").write_bytes(frames)
-    done = heapfit("import", "run.frames", folder=fitted)
-    assert done.stdout.startswith("run.frames.parquet: 4 events of firmware, FreeRTOS")
-
-
-def test_neither_plan_nor_recorder_is_a_usage_error(fitted):
-    done = heapfit("generate", "--record", folder=fitted)
-    assert done.returncode == 2
-    assert "give PLAN; or --record and -o" in done.stderr

@@ -392,11 +392,6 @@ def test_cxx_refuses_a_prefix_whose_names_it_reserves(tmp_path: Path) -> None:
     assert not (tmp_path / "code").exists()
 
 
-def test_a_language_there_is_not_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(HeapfitError, match=r"platform 'ada': must be one of .*c\+\+, rust"):
-        generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=GenerateOptions(("ada",)))
-
-
 # ---- C++ on a board
 
 M4 = BOARDS["cortex-m4"]

@@ -190,14 +190,6 @@ def test_a_build_file_names_every_source_and_no_other(tmp_path: Path, platform: 
     assert named == set(code.rglob("*.c"))
 
 
-def test_a_build_file_names_the_task_that_sends_a_recording(tmp_path: Path) -> None:
-    options = GenerateOptions(platforms=("freertos", "cmake"), records=True)
-    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
-    text = (tmp_path / "code/CMakeLists.txt").read_text()
-    sent_by = {"record.c", "sinks/characters.c", "sinks/freertos_task.c"}
-    assert sent_by < set(re.findall(r"[\w./]+\.c\b", text))
-
-
 def test_cmake_builds_the_heap_with_its_platform(tmp_path: Path) -> None:
     options = GenerateOptions(platforms=("cmake", "malloc"))
     generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
@@ -221,30 +213,6 @@ def test_two_platforms_with_one_file_are_told(tmp_path: Path) -> None:
     options = GenerateOptions(platforms=("cmake", "esp-idf"))
     with pytest.raises(HeapfitError, match=r"esp-idf: its CMakeLists\.txt collides with"):
         generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
-
-
-def test_a_readme_tells_all_that_was_typed(tmp_path: Path) -> None:
-    options = GenerateOptions(platforms=("freertos", "cmake"), is_given=True)
-    generate(plan_file(PLANS["tlsf"]), tmp_path / "code", options=options)
-    page = (tmp_path / "code/README.md").read_text()
-    (line,) = [line for line in page.splitlines() if line.startswith("    heapfit generate")]
-    assert line.split()[1:] == [
-        *("generate", "plan.toml", "--prefix", "app", "--for", "freertos", "--for", "cmake"),
-        *("--counts", "--region-given", "-o", "THIS_FOLDER"),
-    ]
-
-
-@pytest.mark.parametrize("platform", ["freertos", "esp-idf", "zephyr", "malloc", "threadx", "riot"])
-def test_a_readme_builds_without_the_kernel_and_says_who_makes_the_heap(
-    tmp_path: Path, platform: str
-) -> None:
-    page = (generated(tmp_path, platform, PLANS["tlsf"]) / "README.md").read_text()
-    (command,) = [line for line in page.splitlines() if line.startswith("cc ")]
-    assert command.endswith(" -c app_heap.c src/*/*.c")  # others include the kernel's headers
-    is_made = platform in ("freertos", "esp-idf", "zephyr", "malloc")  # by the platform's file
-    assert ("would empty" in page) == is_made
-    assert "and no platform below brings a lock" in page
-    assert "every source" not in page  # app_heap.c alone includes the lock
 
 
 def test_an_arduino_library_is_flat(tmp_path: Path) -> None:
@@ -487,38 +455,6 @@ def test_two_heaps_in_one_file_each_cannot_be_one(tmp_path: Path) -> None:
         command, cwd=tmp_path / "code", capture_output=True, text=True, check=False
     )
     assert "one file is the heap of one plan" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "needed"),
-    [
-        ("first_fit", set()),
-        ("tlsf", {"__clzsi2", "__ctzsi2"}),
-        ("budgeted", {"__clzsi2", "__ctzsi2", "__aeabi_lmul"}),
-    ],
-)
-def test_on_a_cortex_m0_gcc_calls_what_its_own_library_has(
-    tmp_path: Path, name: str, needed: set[str]
-) -> None:
-    """docs/generate.md tells which."""
-    generate(plan_file(PLANS[name]), tmp_path / "code", options=ONE)
-    target = ("-mcpu=cortex-m0", "-mthumb", "-Os")
-    command = [
-        "arm-none-eabi-gcc",
-        *target,
-        *STRICT,
-        NO_MEMSET,
-        "-c",
-        "app_heap.c",
-        "-o",
-        "x.o",
-    ]
-    subprocess.run(command, cwd=tmp_path / "code", check=True)
-    listing = subprocess.run(
-        ["arm-none-eabi-nm", "--undefined-only", "--format=just-symbols", "x.o"],
-        cwd=tmp_path / "code", check=True, capture_output=True, text=True,
-    ).stdout  # fmt: skip
-    assert set(listing.split()) == needed
 
 
 def test_a_region_lies_in_the_section_that_a_build_names(tmp_path: Path) -> None:

@@ -274,14 +274,6 @@ def test_an_order_that_a_table_does_not_tell_is_missed():
     assert any("order of their requests is not told" in note for note in reader.notes)
 
 
-@pytest.mark.parametrize("step", [7, 4096, 1 << 20])
-def test_a_line_may_have_any_length(step):
-    """Calls within it are read; none is cut where a word or call ends."""
-    calls = "".join(f"hl{{m,16,{0x1000 + 16 * i:x}}}" for i in range(1000))
-    _, rows, _ = read_log(f"{'x' * 9000}\n{calls} {'y' * 5000}\nhl{{f,1000}}\n".encode(), step)
-    assert rows == [*((ALLOC, i, 16) for i in range(1000)), (FREE, 0, 0)]
-
-
 @pytest.mark.parametrize("step", [7, 1 << 20])
 @pytest.mark.parametrize("between", [" ", ", ", "|", ")"])
 @pytest.mark.parametrize(
@@ -325,21 +317,6 @@ def test_a_profile_without_events_is_named(content, what, tmp_path):
     log.write_text(content)
     with pytest.raises(HeapfitError, match=what):
         import_file(log, tmp_path / "t.parquet")
-
-
-def test_a_list_without_callers_tells_what_was_freed_in_the_block_s_own_line():
-    line = "    {} bytes (@ 0x3fcb26{}, Internal) allocated CPU 0 ccount 0x1e7af728{}\n"
-    text = line.format(30, "00", " freed") + line.format(12, "40", "")
-    reader, rows, _ = read_log(text.encode())
-    assert rows == [(ALLOC, 0, 30), (ALLOC, 1, 12), (FREE, 0, 0)]
-    assert any(note.startswith("1 block was freed at a time") for note in reader.notes)
-
-
-def test_any_amount_of_text_may_stand_before_the_first_event(tmp_path):
-    log = tmp_path / "boot.log"
-    log.write_text("I (0) boot: a chatty start-up\n" * 5000 + "hl{m,16,3fff0370}\n")
-    notes = import_file(log, tmp_path / "boot.parquet").info.notes
-    assert "5000 lines of other text passed over." in notes
 
 
 @pytest.mark.parametrize("content", [b"free(0x10)\n", b"x" * 5000])
@@ -448,19 +425,6 @@ def test_an_interpreted_file_is_read_with_the_last_of_equal_blocks_freed(step):
     assert reader.notes[-1] == "1 free of an unknown id dropped."
 
 
-def test_interpreted_sites_are_the_same_in_another_run():
-    """Address space randomisation moves pages, and no function or line."""
-    _, columns = read(INTERPRETED)
-    _, moved = read(INTERPRETED.replace(b"560e87eeb", b"55aa00000"))
-    assert moved["site"] == columns["site"]
-
-
-def test_a_last_line_needs_no_end():
-    cut = RAW.removesuffix(b"# strings: 2\n").rstrip()
-    reader, _ = read(cut)
-    assert reader.notes[-1] == "1 free of an unknown id dropped."
-
-
 def test_a_last_line_that_is_cut_is_left_out_and_told():
     reader, columns = read(INTERPRETED + b"+")
     assert columns == read(INTERPRETED)[1]
@@ -481,16 +445,6 @@ def test_the_emergency_pool_that_heaptrack_brings_is_left_out(content, before, s
     assert "libstdc++'s emergency pool for exceptions, 72704 B, left out" in " ".join(reader.notes)
 
 
-def test_the_names_of_sites_stay_as_plans_have_them():
-    _, columns = read(INTERPRETED)
-    assert columns["site"][:4] == [0x45D78195, 0x45D78195, 0x63D70516, 0x67FA7D04]
-
-
-def test_two_functions_of_a_module_are_two_sites():
-    _, columns = read(INTERPRETED.replace(b"eeb1aa 1 2 3 8", b"eeb1aa 1 3 3 7"))
-    assert len(set(columns["site"][:4])) == 3
-
-
 @pytest.mark.parametrize("content", [RAW, INTERPRETED])
 @pytest.mark.parametrize("packed", [bytes, gzip.compress, pa.Codec("zstd").compress])
 def test_a_file_is_known_whether_packed_or_not(tmp_path, content, packed):
@@ -505,14 +459,6 @@ def zstd_of(content):
     with pa.CompressedOutputStream(sink, "zstd") as out:
         out.write(content)
     return sink.getvalue().to_pybytes()
-
-
-def test_a_zstd_file_of_which_nothing_can_be_unpacked_is_refused_with_its_place(tmp_path):
-    file = tmp_path / "cut.zst"
-    file.write_bytes(zstd_of(RAW * 40)[:-30])
-    with pytest.raises(HeapfitError, match=r"cut.zst: byte \d+: the packed file was cut short"):
-        import_file(file, tmp_path / "t.parquet")
-    assert not (tmp_path / "t.parquet").exists()
 
 
 @pytest.mark.parametrize("form", [b"", b" 1", b" 2"])

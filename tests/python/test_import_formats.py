@@ -32,8 +32,6 @@ from heapfit.importers.flatbuffer import Builder, Table
 from heapfit.importers.networks import (
     Tensor,
     add_offline_plan,
-    is_onnx,
-    is_tflite,
     read_onnx,
     read_planner_dump,
     read_tflite,
@@ -300,18 +298,6 @@ def test_a_packing_is_written_as_c_and_only_models_get_plans(
     assert done.returncode == 1
     assert "boot.log: only a TFLite model" in done.stderr
     assert not (tmp_path / "n2.tflite").exists()
-
-
-@pytest.mark.parametrize(
-    ("head", "onnx", "tflite"),
-    [
-        (b"\x08\x08\x12\x04abcd", True, False),
-        (b"\x1c\0\0\0TFL3", False, True),
-        (b"a 1 2\n", False, False),
-    ],
-)
-def test_models_are_known_by_their_first_bytes(head: bytes, onnx: bool, tflite: bool) -> None:
-    assert (is_onnx(head), is_tflite(head)) == (onnx, tflite)
 
 
 # ---- lines of one's own

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from own_process import run_alone
 
 from heapfit.errors import HeapfitError
-from heapfit.importers import FORMATS, ImportOptions, import_file, open_any, stream
+from heapfit.importers import ImportOptions, import_file, open_any, stream
 from heapfit.importers.formats import format_of
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.names import distinct_source_names, source_name
@@ -69,11 +69,6 @@ def test_content_tells_the_format_whatever_the_name(tmp_path, sample, name):
     assert batch["op"].tolist() == EVENTS
     assert batch["object"].tolist() == [0, 1, 0, 1]
     assert batch["size"].tolist() == [24, 8, 40, 0]
-
-
-def test_every_sample_is_told_by_one_format_alone():
-    for sample in ("text", "rep", "csv"):
-        assert [known.name for known in FORMATS if known.matches(SAMPLES[sample])] == [sample]
 
 
 def test_packets_become_allocations_freed_by_the_queue_asked_for(tmp_path):
@@ -135,19 +130,6 @@ def test_a_source_is_never_its_own_output(tmp_path):
     with pytest.raises(HeapfitError, match="is the file to import"):
         import_file(source, source, OPTIONS)
     assert source.read_bytes() == SAMPLES["text"]
-
-
-def test_progress_runs_from_0_to_1(tmp_path):
-    told = []
-    import_file(
-        put(tmp_path, SAMPLES["text.gz"]),
-        tmp_path / "t.parquet",
-        OPTIONS,
-        lambda step, done: told.append((step, done)),
-    )
-    shares = [done for _, done in told]
-    assert shares == sorted(shares)
-    assert (told[0], told[-1]) == (("import", 0.0), ("import", 1.0))
 
 
 def test_a_pipe_can_be_imported(tmp_path):
@@ -302,11 +284,6 @@ def test_text_may_begin_as_bzip2_does(tmp_path, pack):
 
 def test_text_may_be_indented(tmp_path):
     assert operations(put(tmp_path, b"# heap-events 1\n  a 0 8\n\tf 0\n")) == [0, 4]
-
-
-def test_gzip_members_join(tmp_path):
-    parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
-    assert operations(put(tmp_path, parts)) == EVENTS
 
 
 def test_a_well_packed_honest_file_is_no_bomb(tmp_path, monkeypatch):

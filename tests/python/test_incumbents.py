@@ -25,7 +25,7 @@ from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_h
 from heapfit.comparison.incumbents.heaps import is_heap, is_simulated, list_heap_names
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
-from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
+from heapfit.comparison.incumbents.requests import Requests, requests_of
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
@@ -169,19 +169,6 @@ def test_what_a_heap_cannot_serve_is_told():
         find_heap("heap_9", 8)
     with pytest.raises(HeapfitError, match="heap_4:1K: heap_4 takes no tunables"):
         find_heap("heap_4:1K", 8)
-
-
-def test_requests_without_some_objects_keep_the_others_apart():
-    requests = Requests(
-        np.array([ALLOC, ALLOC, ALLOC, FREE, RESIZE], np.uint8),
-        np.array([0, 1, 2, 1, 2], np.uint32),
-        np.array([8, 16, 24, 0, 32], np.uint64),
-        np.zeros(5, np.uint32),
-    )
-    left = remove_objects(requests, [0])
-    assert left.op.tolist() == [ALLOC, ALLOC, FREE, RESIZE]
-    assert left.named.tolist() == [0, 1, 0, 1]
-    assert left.size.tolist() == [16, 24, 0, 32]
 
 
 def begun(first: list[int], freed: int | None = None) -> Requests:
@@ -396,15 +383,6 @@ def smallest_for_zephyr(requests: Requests) -> int:
     return need.r_min
 
 
-def test_zephyrs_heap_takes_what_its_parts_add_up_to():
-    one = Requests(*(np.array([0], kind) for kind in (np.uint8, np.uint32, np.uint64, np.uint32)))
-    small, large = replace(one, size=one.size + 100), replace(one, size=one.size + 300_000)
-    # 16 B and 5 hands, in units of 8; a chunk of 4 + 100 B; the end; struct sys_heap.
-    assert smallest_for_zephyr(small) == 40 + 104 + 8 + 12
-    # 16 hands, and long headers.
-    assert smallest_for_zephyr(large) == 80 + 300_008 + 8 + 12
-
-
 @pytest.mark.parametrize(
     ("name", "peak", "over"), [("t2_w2", 37_888, 1.105), ("t2_w4", 64_452, 1.127)]
 )
@@ -478,30 +456,6 @@ def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
     assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
 
 
-@pytest.mark.parametrize(
-    ("name", "apart"),
-    [
-        ("newlib", (16, 104)),  # a word before each, at multiples of 8, at least 16
-        ("picolibc", (16, 112)),  # 8 before each, at multiples of 8
-        ("esp-tlsf", (16, 108)),  # a word before 12, and before 104, the next eighth of 64 to 128
-        ("mattconte-tlsf", (16, 104)),  # a word before each, at multiples of 4
-        ("sys_heap", (8, 104)),  # 4 before each, at multiples of 8
-        ("lwip-mem", (24, 112)),  # 8 before 12, at multiples of 8
-        ("rt-thread", (32, 120)),  # 16 before 16, at multiples of 8
-    ],
-)
-def test_blocks_of_1_and_of_100_bytes_lie_so_far_apart(name, apart):
-    heap = find_heap(name, 8)
-    sizes = np.array([1, 1, 100, 100], np.uint64)
-    requests = Requests(
-        np.full(4, ALLOC, np.uint8), np.arange(4, dtype=np.uint32), sizes, np.zeros(4, np.uint32)
-    )
-    replay = _engine.Replay(heap.plan.engine(), heap.region(12_000), 8, keep_offsets=True)
-    assert replay.feed(heap.events(requests))
-    between = np.diff(replay.offsets.astype(np.int64))
-    assert (between[0], between[2]) == apart
-
-
 def test_newlib_asks_for_pages():
     heap = find_heap("newlib", 8)
     statics = heap.own
@@ -563,14 +517,6 @@ def test_settings_of_a_heap_are_those_of_its_system(folder, heap, system):
     assert from_python.system == settings["system"]
 
 
-def test_a_heap_without_settings_of_its_system_is_told_the_systems(folder):
-    wrong = heapfit("settings", "esp-tlsf", "run.heap", folder=folder)
-    assert (wrong.returncode, wrong.stdout) == (2, "")
-    assert (
-        "'esp-tlsf' is not one of 'lwip', 'zephyr', 'zephyr-bluetooth', 'nimble'," in wrong.stderr
-    )
-
-
 def test_a_simulated_row_is_marked(folder):
     shown = heapfit("compare", "run.heap", "heap_4", "tlsf", folder=folder).stdout
     assert "heap_4^ " in shown
@@ -578,18 +524,6 @@ def test_a_simulated_row_is_marked(folder):
     assert "^ simulated from its algorithm; R with control data, equal to the source's." in shown
     both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout
     assert "^ simulated from its algorithm" in both
-
-
-def test_a_page_is_drawn_of_a_simulated_heap(folder):
-    done = heapfit("compare", "run.heap", "heap_4", "--report", "page.html", folder=folder)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "heap_4" in (folder / "page.html").read_text()
-
-
-def test_drawn_workloads_are_asked_of_systems_heaps_too(folder):
-    asked = ("t2_w1:events=300", "heap_4")
-    (row,) = heapfit_json("compare", *asked, folder=folder)["rows"]
-    assert row["r_safe"] > 0
 
 
 def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):

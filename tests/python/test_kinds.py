@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from generated_code import HERE, PLANS, compile_objects, plan_file
+from generated_code import HERE, compile_objects, plan_file
 from loads import LEAK_SITE, make_columns, write_load
 from small_traces import heapfit
 
@@ -20,7 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
-from heapfit.forecast.filling import describe_filling, describe_growth
+from heapfit.forecast.filling import describe_filling
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -38,7 +38,6 @@ from heapfit.trace.operations import ALLOC, FREE
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
-from program import call_heapfit
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -185,28 +184,6 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     assert filling.startswith(f"A heap of {size.region:,} B is full after about 12,")
 
 
-def test_a_clock_tells_growth_by_the_longest_unit_that_was_recorded(tmp_path: Path) -> None:
-    trace = lines_of(tmp_path / "t.parquet", released=False)
-    profile = profile_trace(trace)
-    size = HeapSize(r_safe=20_000, u_max=15_000, peak=15_000, margin=10)
-    found = find_kinds([(trace, profile)], trace, size, [])
-    assert found.growth == (
-        "Leak: the program keeps 10 B blocks: 3,333 B per 1,000 events (3,334 B a second).",
-        "A heap of 22,000 B is full after about 4.9 s. Fix it and record again.",
-    )
-    kind = find_kind(trace, profile)
-    for seconds, rate in [
-        (59.9, "250 B a second"),
-        (60, "15,000 B a minute"),
-        (3599, "250 B a minute"),
-        (3601, "14,996 B an hour"),
-        (86_401, "15,000 B a day"),
-        (10 * 86_400, "1,500 B a day"),
-    ]:
-        slower = replace(kind, microseconds=seconds * 1e6 / profile.events)
-        assert f" ({rate})." in describe_growth(slower, {}), seconds
-
-
 def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
     kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
     peak = kind.profile.u_max
@@ -263,8 +240,6 @@ def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsy
 
 REGION = 40_000
 COUNTED = GenerateOptions(counts=True)
-MOST_TEXT = 160  # bytes
-ARM = "arm-none-eabi-"
 
 
 @pytest.fixture(scope="module")
@@ -291,11 +266,6 @@ def run(program: Path, *words: str) -> str:
 @pytest.mark.parametrize("calls", ["1", "47", "48", "49", "95", "96", "97", "20000"])
 def test_windows_hold_what_a_list_of_all_calls_has(program, calls):
     assert run(program, calls).startswith("heap windows 40000 1 ")
-
-
-def test_a_region_above_64_kib_is_counted_in_larger_units(tmp_path):
-    dump = run(build(tmp_path, PLANS["tlsf"], 1_000_000), "5000")
-    assert dump.startswith("heap windows 1000000 16 ")
 
 
 def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
@@ -339,36 +309,6 @@ def test_a_broken_dump_is_rejected_with_its_line(tmp_path, dump, why):
     with pytest.raises(HeapfitError, match=r"device\.log: line 2: heap windows") as error:
         read_log(tmp_path / "device.log")
     assert why in str(error.value)
-
-
-def test_the_command_names_the_region_that_would_do(program, tmp_path):
-    (tmp_path / "device.log").write_text(run(program, "50000"))
-    done = call_heapfit("forecast", str(tmp_path / "device.log"))
-    assert done.returncode == 0
-    assert "10 times as long: 9 of 10 such runs leave" in done.stdout
-    assert "of the region would do" in done.stdout.replace("\n", " ")
-
-
-def test_windows_take_at_most_160_bytes_of_code(tmp_path):
-    generate(plan_file(PLANS["tlsf"], REGION), tmp_path, options=COUNTED)
-
-    def text(*flags: str) -> int:
-        command = [
-            f"{ARM}gcc",
-            "-std=c11",
-            "-Os",
-            "-mcpu=cortex-m4",
-            "-mthumb",
-            *flags,
-            "-ffunction-sections",
-        ]
-        source = [f"-I{tmp_path}", "-c", str(tmp_path / "app_heap.c"), "-o", str(tmp_path / "o")]
-        subprocess.run([*command, "-Wall", "-Wextra", "-Werror", *source], check=True)
-        size = [f"{ARM}size", str(tmp_path / "o")]
-        printed = subprocess.run(size, check=True, capture_output=True, text=True).stdout
-        return int(printed.splitlines()[1].split()[0])
-
-    assert 0 < text("-DAPP_HEAP_WINDOWS") - text() <= MOST_TEXT
 
 
 # ---- starts inside one recording

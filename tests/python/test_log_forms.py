@@ -7,10 +7,7 @@ figures: `python tests/python/test_log_forms.py`.
 """
 
 import os
-import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +41,7 @@ ASKED = {  # bytes of which nobody can tell whether they are free
 }
 CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state
     "2026-01-{d:02} {h:02}:00:00 ": Clock.DATE,
+    "T{d:02}-{h:02}:00:00 ": Clock.UPTIME,
     "2026-01-{d:02}T{h:02}:00:00.123Z ": Clock.DATE,
     "[2026-01-{d:02} {h:02}:00:00.123] ": Clock.DATE,
     "2026/01/{d:02} {h:02}:00:00 ": Clock.DATE,
@@ -241,6 +239,12 @@ POOLS = {
         "mp1      0080   0016  0000 1:thread1\nmp2      0128   0008  0004 0\n",
         "mp1 ran dry: 0 of 16 blocks free at last",
     ),
+    "pools of a program, with words for a name and the size of a block": (
+        "Pool name    Size  Total  Used  Max  Err\nrx buffers  256  16  4  16  3\n"
+        "tx  256  16  2  9  0\n",
+        "rx buffers ran dry: 12 of 16 entries free at last, 0 at least, 3 requests failed (its "
+        "size: the number of its entries).",
+    ),
     "mbedTLS' status": (
         "Current use: 33 blocks / 16300 bytes, max: 99 blocks / 16384 bytes (total 16384 bytes), "
         "alloc / free: 8803 / 8770\n",
@@ -362,26 +366,6 @@ def test_a_log_of_the_corpus_is_read_rightly(name):
         return
     log = read_log(file)
     assert (len(log.states), log.states[-1].free) == CORPUS[name]
-
-
-def tell(title: str, judged: Iterable[tuple[str, str]]) -> None:
-    found = dict(judged)
-    print(title, len(found), dict(Counter(one.partition(":")[0] for one in found.values())))
-    for name, one in found.items():
-        if one != "right":
-            print("   ", repr(name), one)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        place = Path(scratch)
-        tell("forms", ((name, judge(print_form(one), place)) for name, one in FORMS.items()))
-        tell("asked", ((name, judge(print_form(one), place)) for name, one in ASKED.items()))
-        clocks = (
-            (one, judge(print_clock(one), place, clock, is_timed=True))
-            for one, clock in CLOCKS.items()
-        )
-        tell("clocks", clocks)
 
 
 # A new form is one row: its line, as a user describes it.

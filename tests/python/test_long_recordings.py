@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -17,14 +15,10 @@ from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting import excerpt_search
 from heapfit.fitting.fit import find_fit, fit
-from heapfit.fitting.fitted_heap import FittedHeap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.workload import Place, Request
-from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.parts import Line
-from heapfit.results.screen import first_screen
 from heapfit.trace.content import content_hash
 from heapfit.trace.excerpt import merge_windows, save_excerpt, shorten, survey, windows_of
 from heapfit.trace.loaded import load_trace
@@ -141,22 +135,6 @@ def test_no_other_plan_serves_the_whole_in_less(trace, tmp_path):
         assert plain_replay(trace, row.plan, limit).result().refusals, row.name
 
 
-@pytest.mark.usefixtures("one_window")
-def test_a_rival_that_needs_less_of_the_whole_is_taken(trace, tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        excerpt_search, "find_need", lambda _one, _least, choice: 2 * choice.u_max[0]
-    )
-    with monkeypatch.context() as alone:
-        alone.setattr(excerpt_search, "list_rivals", lambda _: [])
-        first = found_by([trace.path], tmp_path / "alone")
-    found = found_by([trace.path], tmp_path / "beside")
-    assert found.winner.name != first.winner.name
-    assert found.answer.size.region < first.answer.size.region
-    assert found.verdict.startswith(f"{found.winner.name} is chosen: {first.winner.name} needs")
-    assert plain_replay(trace, found.winner.plan, found.plan_file.r_safe).result().refusals == 0
-    assert found.plan_file.plan == found.winner.plan
-
-
 def test_of_several_recordings_the_long_are_excerpts(trace, tmp_path):
     other = generate_workload(parse_workload("t2_w2:events=3000"), tmp_path / "short.parquet")
     found = found_by([trace.path, other.path], tmp_path)
@@ -167,12 +145,6 @@ def test_of_several_recordings_the_long_are_excerpts(trace, tmp_path):
     seen = {content_hash(one) for one in (trace, other)}
     assert {one.content for one in found.plan_file.trained_on.traces} == seen
     assert found.excerpt.events == trace.info.events
-
-
-def test_the_first_screen_tells_what_was_looked_at(fitted):
-    lines = [line.text for line in first_screen(fitted, is_whole=False) if isinstance(line, Line)]
-    told = " ".join(line.strip() for line in lines)
-    assert fitted.excerpt.sentence() in told
 
 
 def test_what_is_held_in_memory_has_an_end(trace, limit):
@@ -186,43 +158,6 @@ def test_a_recording_of_more_live_blocks_than_a_search_holds_is_refused(trace, t
     limit(MOST_IN_MEMORY=100)
     with pytest.raises(HeapfitError, match=r"walk.parquet: \d+ blocks live at once: an excerpt"):
         found_by([trace.path], tmp_path)
-
-
-def test_a_fitted_heap_is_written_with_its_excerpt(trace, fitted, tmp_path):
-    heap = FittedHeap(fitted, fitted.paths.folder)
-    paths = heap.write(tmp_path / "written")
-    assert paths.traces == (trace.path, tmp_path / "written" / "walk-excerpt.parquet")
-    assert Trace.open(paths.traces[-1]).info.events == fitted.excerpt.searched
-
-
-class View:
-    """A long recording that is served from `needs` bytes on; `tried` has the regions replayed."""
-
-    is_long = True
-
-    def __init__(self, needs: int) -> None:
-        self.needs, self.tried = needs, list[int]()
-
-    def replay(self, _plan: object, region: int) -> tuple[int | None, int]:
-        self.tried.append(region)
-        return None if region >= self.needs else self.needs, 0
-
-
-def test_between_a_region_that_fails_and_one_that_serves_the_served_one_is_taken() -> None:
-    for needs in range(1_100, 2_000, 100):
-        view: Any = View(needs)
-        found = excerpt_search.find_least_within(view, Plan("x"), 1_000, 2_000)
-        assert needs <= found <= needs + (2_000 - 1_000) / 4 + 8
-
-
-def test_a_region_that_an_allocator_without_reach_needs_is_halved_to():
-    """It tells no region that it used: from one that serves down to one that fails."""
-    choice, view = (
-        SimpleNamespace(winner=SimpleNamespace(plan=None), r_safe=(4000, None)),
-        View(5000),
-    )
-    assert 5000 <= excerpt_search.find_need(view, 4000, choice) < 5040
-    assert view.tried[0] == 4000
 
 
 # ---- excerpts
@@ -261,13 +196,6 @@ def test_windows_lie_around_the_peak_and_what_is_asked_for(recorded):
     for event in (found.profile.u_max_event, 30_000):
         assert any(first <= event < end for first, end in windows)
     assert all(end <= first for (_, end), (first, _) in pairwise(windows))
-
-
-def test_where_many_blocks_live_windows_are_few_and_long(recorded):
-    found = survey(recorded)
-    live = found.profile.live_blocks_max
-    assert len(windows_of(found, 40 * live)) == 1
-    assert len(windows_of(found, 160 * live)) > 1
 
 
 def test_an_excerpt_keeps_sites_times_and_alignments(recorded, tmp_path):

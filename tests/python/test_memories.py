@@ -22,12 +22,12 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import import_file, open_trace
 from heapfit.memories.changes import try_changed_programs
-from heapfit.memories.demand import demand_of, find_memories, parse_need, require_known_sites
+from heapfit.memories.demand import demand_of, parse_need, require_known_sites
 from heapfit.memories.joining import Joining, arena_of, join_recorded, program_of
 from heapfit.memories.joint import replay_jointly
 from heapfit.memories.placing import PlacingOptions, place_requests
-from heapfit.memories.search import Ground, InsideRule, Requests, plan_for
-from heapfit.memories.settings import list_sections, list_system_lines, list_zephyr
+from heapfit.memories.search import Ground, InsideRule, plan_for
+from heapfit.memories.settings import list_sections, list_zephyr
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
@@ -156,17 +156,6 @@ def test_the_memory_of_recorded_blocks_is_shown_beside_what_they_need(tmp_path):
     assert "does not tell where" in heapfit(*words, folder=tmp_path).stderr
 
 
-def test_the_memory_that_served_is_the_one_with_most_of_the_recorded_bits():
-    def find(names, served):
-        memories = [parse_memory(f"{name}=64K{offers}", HEAP) for name, offers in names.items()]
-        return find_memories(memories, np.array(served, np.uint8)).tolist()
-
-    esp = {"internal": ":dma", "psram": ""}
-    assert find(esp, [0, 131, 129, 136, 8, 128]) == [-1, 0, 0, 1, 1, 1]
-    assert find({"dtcm": ":fast", "sram": ":dma"}, [144, 130, 128]) == [0, 1, -1]
-    assert find({"sram1": "", "sram2": ""}, [128, 131]) == [-1, -1]
-
-
 def test_what_was_served_inside_when_recorded_is_replayed_there(demand):
     """The least first memory in which these requests, and what needs it, are all inside."""
     served = np.where(demand.sites == 3, 131, 136).astype(np.uint8)
@@ -216,17 +205,6 @@ def test_a_block_that_is_resized_needs_what_it_was_allocated_for(tmp_path):
     demand = demand_of("grown", load_trace(trace), [parse_need("dma=1K")])
     assert demand.needs.tolist() == [DMA, DMA, 0, 0]
     assert demand.byte_events.tolist() == [2000, 80, 80, 0]
-
-
-def test_shares_and_bytes_are_those_counted_by_hand(tmp_path):
-    source = tmp_path / "four.csv"
-    source.write_text("op,object,size\nalloc,1,10\nalloc,2,500\nresize,1,600\nfree,2,0\n")
-    demand = demand_of("four", load_trace(import_file(source, tmp_path / "f.parquet")), [])
-    plan = plan_for(two(4096), InsideRule(up_to=100), 4096)
-    joint = replay_jointly(plan, [demand], [demand.requests(plan)])
-    assert [one.requests for one in joint.uses] == [1, 2]
-    assert [one.byte_events for one in joint.uses] == [10 * 2, 500 * 2 + 600 * 2]
-    assert joint.requests_share(["internal"]) == pytest.approx(1 / 3)
 
 
 def test_the_chosen_memory_serves_the_share_and_every_need(demand):
@@ -333,48 +311,6 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
         generate_code(tmp_path / "plan.toml", tmp_path / "other", language="rust")
 
 
-def test_the_example_of_the_guides_is_placed_as_they_say(tmp_path):
-    root = Path(__file__).resolve().parents[2]
-    recorder = root / "recorder/target"
-    own = (recorder / one for one in ("record.c", "adapters/one_heap.c"))
-    camera = root / "examples/memories/camera.c"
-    subprocess.run(
-        [
-            "cc",
-            f"-I{recorder}",
-            "-DHFIT_RECORD_CALL_SITES=1",
-            "-o",
-            tmp_path / "camera",
-            camera,
-            *own,
-        ],
-        check=True,
-    )
-    for number in (1, 2):
-        made = subprocess.run([tmp_path / "camera", str(number)], capture_output=True, check=True)
-        (tmp_path / f"run{number}.frames").write_bytes(made.stdout)
-    memories = ["--memory", "internal=320K:dma", "--memory", "psram=4M", "--json"]
-    shown = heapfit("place", "run1.frames", "run2.frames", *memories, folder=tmp_path)
-    told = json.loads(shown.stdout)
-    rules = {row["rule"].partition(":")[0]: row for row in told["rules"]}
-    assert rules["chosen"]["share"] >= 0.8
-    assert rules["chosen"]["size"] < rules["up to 16,384 B"]["size"] / 2
-    dtcm = ["--memory", "dtcm=100K", "--memory", "axi=400K:dma", "-o", "plan.toml"]
-    assert heapfit("place", "run1.frames", *dtcm, folder=tmp_path).returncode == 0
-    plan = load_plan(tmp_path / "plan.toml", takes_memories=True).memories
-    assert plan.order_of(1536, DMA, 0) == ("needs dma", ("axi",))
-
-
-def test_a_choice_by_site_prefers_few_sites_that_take_as_little():
-    """One site asks for nearly all; ten others serve as many requests for each byte kept live."""
-    count = np.array([100.0, *[1.0] * 10])
-    requests = Requests(
-        np.full(11, 40, np.uint64), np.arange(1, 12, dtype=np.uint32), np.zeros(11, bool),
-        count, 50 * count,
-    )  # fmt: skip
-    assert {len(sites) for sites in requests.choose_sites(0.9)} == {1}
-
-
 def test_changed_programs_set_the_margin_that_they_need(demand):
     """Without a margin some change runs out; with what is found, no counted one does."""
     ground = Ground(tuple(two(64 << 10)), (demand,))
@@ -411,22 +347,6 @@ def test_a_memory_of_words_gets_only_what_may_lie_there(tmp_path):
     replay = plan.replay(keeps_places=True)
     assert replay.feed(demand.loaded.events, demand.requests(plan))
     assert replay.numbers.tolist() == [1, 0, 0, 0, 0]
-
-
-def test_what_needs_nothing_is_not_what_changes_break(demand):
-    """The first memory offers what nobody needs: it may serve less, but nothing is refused."""
-    memories = (Memory("dtcm", 64 << 10, (), HEAP), Memory("sram", 1 << 20, ("dma",), HEAP))
-    placing = place_requests(memories, [demand], PlacingOptions(0.5))
-    assert placing.changes.test.needed == 0
-
-
-def test_each_change_is_told_in_the_memory_that_is_set(demand):
-    placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.5))
-    size, changes = placing.size, placing.changes
-    assert all(one.takes >= size.region for one in changes.test.results)
-    held = sum(one.takes == size.region for one in changes.test.results)
-    assert held > 0
-    assert f"{size.region:,} B" in changes.sentence(size.region)
 
 
 def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
@@ -485,18 +405,6 @@ def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
     source.write_text("op,object,size\n")
     with pytest.raises(HeapfitError, match=r"run1\.frames\.csv: no allocation"):
         place(source, ["internal=4K:dma", "psram=1M"])
-
-
-def test_only_lines_of_systems_with_such_memories_are_printed():
-    rule = InsideRule(100)
-    assert [*list_system_lines(two(4096), rule)] == ["linker", "zephyr", "esp_idf"]
-    own = [replace(one, plan=Plan("esp_tlsf", {"alignment": 4})) for one in two(4096)]
-    assert [*list_system_lines(own, rule)] == ["esp_idf", "linker", "zephyr"]
-    assert [*list_system_lines(two(4096), None)] == ["linker", "zephyr"]
-    assert [*list_system_lines(two(4096), rule, {"heap_4"})] == ["linker", "zephyr"]
-    assert [*list_system_lines(two(4096), rule, {"esp-tlsf"})] == ["esp_idf", "linker", "zephyr"]
-    tightly = (Memory("dtcm", 4096, (), HEAP), Memory("axi", 8192, ("dma",), HEAP))
-    assert [*list_system_lines(tightly, rule)] == ["linker", "zephyr"]
 
 
 def test_the_settings_are_of_the_systems_own_form():

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import axe_core_python
 import pytest
-from small_traces import diverse, table2
+from small_traces import table2
 
 from chromium import Chromium
 from grid import thin
@@ -20,7 +20,6 @@ from heapfit.checks.shown import read_shown
 from heapfit.comparison.heap_map import HeapMap, map_live, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.fitting.fit import fit
-from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
 from heapfit.results.check_page import check_page
@@ -44,8 +43,6 @@ AXE = Path(axe_core_python.__file__).with_name("axe.min.js")
 FINDINGS = """axe.run(document, {resultTypes: ["violations"]}).then(found => found.violations
     .filter(one => ["serious", "critical"].includes(one.impact))
     .map(one => `${one.id}: ${one.nodes[0].html}`))"""
-COLOURS_OF_LEGEND = """[...document.querySelectorAll('#heap-map-legend span')].map(one =>
-    getComputedStyle(one).backgroundColor.match(/[0-9]+/g).map(Number))"""
 SCENARIOS = Path(__file__).parents[2] / "examples/partitions"
 
 
@@ -147,47 +144,6 @@ def test_each_block_has_the_colour_of_its_size(page, heap_map, scheme):
         seen.setdefault(drawn.colour(*drawn.middle(block)), set()).add(size.bit_length())
     assert len(seen) == len({one for powers in seen.values() for one in powers})
     assert all(len(powers) == 1 for powers in seen.values())
-
-
-def test_above_the_chosen_heap_lies_what_it_saves(page, heap_map):
-    todays, ours = (one.own.region for one in heap_map.heaps)
-    assert ours < todays
-    drawn = Drawn(page, 1, heap_map)
-    left, top, _, height = drawn.box
-    middle = top + height * (1 - (ours + todays) / 2 / drawn.height)
-    below = top + height * (1 - (ours - 8) / drawn.height)
-    saved = drawn.colour(left + 5, middle)
-    assert saved[:3] == (0xD7, 0xF0, 0xE4)
-    assert drawn.colour(left + 5, below + 4) != saved
-
-
-def test_from_afar_the_blocks_around_the_peak_are_a_part_of_the_picture(browser, tmp_path):
-    made = fit(
-        [diverse(tmp_path / "long.heap", 20_000)],
-        tmp_path / "out",
-        FitOptions(allocators=("tlsf",)),
-        write_page=write_report,
-    )
-    browser.resize(1400, 900)
-    browser.prefer("light")
-    browser.open(made.paths.report)
-    browser.wait_for(MAP_IS_DRAWN)
-    shown = load_trace(made.trace)
-    drawn = Drawn(browser, 1, map_of(shown, subjects_of(case_from_fit(made, shown))))
-    left, top, width, height = drawn.box
-    whole = {tuple(one) for one in browser.run(COLOURS_OF_LEGEND)} | {(255, 255, 255)}
-    around = left + drawn.map.peak / drawn.map.events * width
-
-    def pale() -> float:
-        """The share of points about the peak that have no block's colour and not the paper's."""
-        points = [
-            drawn.colour(around + step, top + height * i / 40)[:3]
-            for step in (-9, -8, -7, -6, -5, 5, 6, 7, 8, 9)
-            for i in range(5, 36)
-        ]
-        return sum(one not in whole for one in points) / len(points)
-
-    assert pale() < 0.1
 
 
 def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
@@ -405,21 +361,3 @@ def test_a_chart_tells_its_numbers_and_hides_a_curve_by_keyboard(page):
     series = page.run("figures['chart-memory'].data.map(one => [one.name, one.x.length])")
     assert len(told) == min(200, sum(length for _, length in series))
     assert told[0][0] == series[0][0]
-
-
-def test_a_link_to_a_folded_part_opens_it(page):
-    page.run("location.hash = '#def-u-max'")
-    page.wait_for("document.getElementById('glossary').querySelector('details').open")
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "shown"),
-    [
-        (1.02, 1.24, ["1.05", "1.1", "1.15", "1.2"]),
-        (1, 50, ["1", "2", "5", "10", "20", "50"]),
-        (1, 1e6, ["1", "10", "100", "1,000", "10,000", "100,000", "1,000,000"]),
-    ],
-)
-def test_an_axis_of_logarithms_has_ticks_however_short_it_is(page, low, high, shown):
-    axis = f"new Axis({{type: 'log'}}, [{low}, {high}], [0, 500])"
-    assert page.run(f"{axis}.ticks(70).map(([, text]) => text)") == shown

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import design_whole, heapfit, heapfit_json, load_lines
+from small_traces import design_whole, heapfit_json, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.design.effort import Effort
-from heapfit.design.placement import learned as search
 from heapfit.design.placement import remembered
 from heapfit.design.placement.class_lifetimes import (
     CLASSES,
@@ -24,8 +23,6 @@ from heapfit.design.placement.class_lifetimes import (
 from heapfit.design.placement.learned import (
     PlacedLayout,
     Placement,
-    PlacementSearch,
-    guesses,
     learn_placement,
 )
 from heapfit.design.placement.remembered import TrialCache
@@ -138,19 +135,6 @@ def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
     assert learned.climbed.region < 1.06 * u_max
 
 
-def test_every_ingredient_is_as_good_as_the_one_before(learned: Placement) -> None:
-    assert learned.climbed.region <= learned.by_lifetime.region <= learned.plain.region
-
-
-def test_the_region_told_is_the_one_measured(shifted: LoadedTrace, learned: Placement) -> None:
-    for placed in (learned.plain, learned.by_lifetime, learned.climbed):
-        assert region(placed.plan, shifted) == pytest.approx(placed.region, rel=0.004)
-
-
-def test_a_seed_gives_the_same_placement_again(shifted: LoadedTrace, learned: Placement) -> None:
-    assert learn_placement(shifted, list(layouts(4).values()), most_events=EVENTS) == learned
-
-
 def test_without_work_the_best_layout_is_found(shifted: LoadedTrace) -> None:
     found = learn_placement(shifted, list(layouts(4).values()), most_events=0)
     assert found is not None
@@ -167,37 +151,12 @@ def test_the_work_is_bounded(shifted: LoadedTrace) -> None:
     assert found.tried <= most / len(shifted.events)
 
 
-def test_an_interrupt_ends_it(shifted: LoadedTrace) -> None:
-    told = 0
-
-    def interrupting(step: str, done: float) -> None:
-        nonlocal told
-        assert (step, 0 <= done <= 1) == ("learn placement", True)
-        told += 1
-        if told == 60:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        learn_placement(
-            shifted, list(layouts(8).values()), most_events=EVENTS, progress=interrupting
-        )
-    assert told == 60
-
-
 def test_a_heap_that_is_told_sizes_has_two_ends_where_they_save(shifted: LoadedTrace) -> None:
     found = learn_sized_ends(shifted)
     assert isinstance(found, Candidate)
     assert found.plan.scalars["ends"] == 2
     plain = region(Plan("sized", {"alignment": 8}), shifted)
     assert region(found.plan, shifted) < plain - shifted.profile.u_max // 10
-
-
-def test_guesses_put_the_first_of_an_order_at_the_end(shifted: LoadedTrace) -> None:
-    classes, figures = class_lifetimes(blocks_of(shifted), PLAIN)
-    assert classes == (8, 23, 24)
-    shortest = min(zip(figures[0], classes, strict=True))[1]
-    assert 1 << shortest in set(guesses(classes, figures))
-    assert all(0 < high < 1 << 64 for high in guesses(classes, figures))
 
 
 def test_where_nothing_is_learned_the_heap_stays_plain(tmp_path: Path) -> None:
@@ -223,16 +182,6 @@ def test_a_large_hole_is_left_alone_where_that_saves_much(tmp_path: Path) -> Non
     assert isinstance(limited, Candidate)
     assert region(PLAIN, loaded) > 1.8 * loaded.profile.u_max
     assert region(limited.plan, loaded) < 1.03 * loaded.profile.u_max
-
-
-def test_a_hole_is_used_where_leaving_it_alone_saves_less(tmp_path: Path) -> None:
-    """Two points of U_max: the one block for which the hole has no room any more."""
-    lines = ["a 0 1000", "a 1 64", "f 0", "a 2 64", *(f"a {i} 1000" for i in range(3, 52))]
-    loaded = load_lines(tmp_path / "t.heap", lines)
-    limited = Plan("tailored", {"alignment": 8, "hole_limit": 8})
-    assert region(limited, loaded) < 0.99 * region(PLAIN, loaded)
-    found = {one.name: one for one in make_tailored_candidates(loaded)}
-    assert isinstance(found[HOLE_LIMIT], NotApplicable)
 
 
 def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTrace) -> None:
@@ -299,21 +248,6 @@ def test_below_an_alignment_of_8_every_plan_without_pools_of_8_is_tried(
     assert two_ends.plan.scalars["ends"] == 2
     for one in at_8:
         assert one.plan in tried or counts_blocks(one.plan), one.name
-
-
-@pytest.mark.parametrize(("share", "is_taken"), [(1, False), (500, True)])
-def test_a_guess_of_another_layout_has_to_save_what_other_runs_would_notice(
-    shifted: LoadedTrace, monkeypatch: pytest.MonkeyPatch, share: int, is_taken: bool
-) -> None:
-    pairs = learn_placement(shifted, [layouts(8)["tailored_pairs"]], most_events=EVENTS)
-    assert pairs is not None
-    monkeypatch.setattr(search, "_LAYOUT_SAVES", share)
-    found = PlacementSearch(shifted, EVENTS, 1, lambda *_: None)
-    assert found._refine(PlacedLayout(PLAIN, 0, 0))
-    plain = found.best
-    assert found._refine(pairs.climbed) == is_taken
-    assert (found.best == plain) == (not is_taken)
-    found.close()
 
 
 # ---- trials that are remembered
@@ -541,13 +475,6 @@ def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
     assert common_stacks([load_trace(first), load_trace(second)], 8) == [Pool(64, 1, True)]
 
 
-def test_stacks_are_over_the_placement_they_are_learned_for() -> None:
-    placed = PlacedLayout(with_stacks(PLAIN, [Pool(64, 2, True), Pool(16, 3, True)]), 1 << 40, 0)
-    assert [pool.size for pool in placed.plan.pools] == [16, 64]
-    assert placed.plan.shared == PlacedLayout(PLAIN, 1 << 40, 0).plan
-    assert with_stacks(PLAIN, []) == PLAIN
-
-
 def test_stacks_spare_small_blocks_their_marks(joined_runs: LoadedTrace) -> None:
     found = stacks_of(joined_runs)
     assert isinstance(found, Candidate)
@@ -582,43 +509,9 @@ def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Pat
     assert "times the least, above 1.3" in left_out.why
 
 
-def test_a_seed_gives_the_same_stacks_again(joined_runs: LoadedTrace) -> None:
-    start = placed(PLAIN, joined_runs)
-    assert learn_stacks(joined_runs, start, WORK) == learn_stacks(joined_runs, start, WORK)
-
-
 def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
     rows = {row.name: row for row in design_whole(runs).rows}
     stacks, plain = rows[STACKS], rows["tailored_pairs"]
     assert stacks.unseen_r_safe is not None
     assert plain.unseen_r_safe is not None
     assert stacks.unseen_r_safe < 0.97 * plain.unseen_r_safe
-
-
-def test_of_two_runs_what_is_unseen_is_told_without_stacks(runs: list[Trace]) -> None:
-    rows = {row.name: row for row in design_whole(runs[:2]).rows}
-    stacks = rows[STACKS]
-    (before,) = [row for row in rows.values() if f"U_max over {row.name} " in stacks.reason]
-    assert stacks.unseen == before.unseen
-    assert stacks.r_safe is not None
-    assert before.r_safe is not None
-    assert stacks.r_safe < before.r_safe
-
-
-def test_fit_tells_what_stacks_save_or_why_there_are_none(
-    runs: list[Trace], tmp_path: Path
-) -> None:
-    paths = [str(run.path) for run in runs]
-    several = heapfit("fit", *paths, "--plans", "all", folder=tmp_path)
-    assert "tailored_stacks.toml\n  saves " in several.stdout
-    one = heapfit("fit", paths[0], "--plans", "one", folder=tmp_path)
-    assert "tailored_stacks skipped: a single run" in one.stdout
-
-
-def test_sizes_with_the_least_bytes_at_the_peak_are_not_stacked(tmp_path: Path) -> None:
-    """Of 25 sizes with 100 blocks each but one, that one goes, though its blocks are not least."""
-    counts = {8 * i: 1 if i == 10 else 100 for i in range(1, 26)}  # 80 B; of 8 B there are 800
-    sizes = [size for size, count in counts.items() for _ in range(count)]
-    run = stored(tmp_path, "many", [f"a {i} {size}" for i, size in enumerate(sizes)])
-    stacked = {pool.size for pool in common_stacks([load_trace(run)], 8)}
-    assert set(counts) - stacked == {80}

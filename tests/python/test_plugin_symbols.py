@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grid import thin
+from grid import of_the_day, thin
 from heapfit.errors import HeapfitError
 from heapfit.plugin import INCLUDE, Plugin, build
 from heapfit.plugin.building import IMAGE, host_objects
@@ -44,6 +44,7 @@ FLAGS = ("a", "aw", "ax", "awx", "awT", "aG", "aM", "aR", "ae", "o", "")
 SECTIONS = {  # whether one is refused, whatever its flags and kind are
     **dict.fromkeys((".text.mine", ".data.mine", ".rodata.mine", "mine", ".eh_frame"), False),
     **dict.fromkeys((".init_array", ".preinit_array", ".init_array.00009"), False),
+    ".llvm_addrsig": False,  # in what clang makes
     **dict.fromkeys((".init", ".fini", ".ctors", ".dtors.1", ".jcr", ".interp", ".dynamic"), True),
     **dict.fromkeys((".plt", ".got", ".got.plt", ".dynsym", ".dynstr", ".hash", ".iplt"), True),
     **dict.fromkeys((".rela.dyn", ".rela.plt", ".rela.iplt", ".gnu.version", ".symtab2"), True),
@@ -155,6 +156,46 @@ def test_a_symbol_with_a_version(
     calls = ' .section .text.kept,"ax"\n .globl kept\nkept: call mine\n'
     code = symbol("mine", "function") if is_defined else calls
     assert is_refused(f"{code} .symver mine, {version}\n", sound, tmp_path) or is_defined
+
+
+# What an object has, and why it is refused: a variable of a library would be the host's, too.
+COSTLY = {
+    ".quad _rtld_global": "uses _rtld_global of the C library",
+    ".quad environ": "uses __environ of the C library",
+    ".p2align 30\n .quad 1": "File size limit exceeded",
+    ".quad stderr": None,
+    '.quad 1\n .section .debug_str,""\n .zero 1 << 24': None,  # compressed to 16 KB, and left out
+}
+
+
+@pytest.mark.parametrize("code", COSTLY)
+def test_an_object_takes_no_room_beyond_its_own_and_nothing_of_the_hosts(
+    code: str, sound: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    (tmp_path / "some.s").write_text(f' .section .data.kept,"aw"\n .globl kept\nkept: {code}\n')
+    words = ("gcc", "-c", "-gz", "some.s", "-o", "some.o")
+    subprocess.run(words, cwd=tmp_path, check=True)
+    heap, host = sound
+    plugin = Plugin("some", (heap, tmp_path / "some.o"), 64)
+    if why := COSTLY[code]:
+        with pytest.raises(HeapfitError, match=why):
+            build(plugin, tmp_path / "built", host)
+    else:
+        build(plugin, tmp_path / "built", host)
+        files = [one.stat().st_size for one in tmp_path.rglob("*")]
+        assert sum(files) < 1 << 20
+
+
+RELOCATIONS = subprocess.check_output(("grep", "-o", r"R_X86_64_\w*[^M]\b", "/usr/include/elf.h"))
+
+
+@pytest.mark.parametrize("name", of_the_day(8, sorted({*RELOCATIONS.decode().split()})))
+def test_a_relocation_of_any_kind(
+    name: str, sound: tuple[Path, list[Path]], tmp_path: Path
+) -> None:
+    code = ' .section .text.kept,"ax"\n .globl kept\nkept: .quad 0\n .globl early\n'
+    refused = is_refused(f"{code} .reloc kept, {name}, early\n", sound, tmp_path)
+    assert refused or "IRELATIVE" not in name
 
 
 @pytest.mark.parametrize("name", SECTIONS)

@@ -244,15 +244,6 @@ def test_the_adapter_of_the_page_works_as_printed(tmp_path: Path) -> None:
     assert row.faults == () and row.r_safe is not None
 
 
-def test_an_adapter_without_free_is_told_which_function_it_lacks(tmp_path: Path) -> None:
-    (tmp_path / "half.c").write_text(
-        "void *plugin_init(void *r) { return r; }\nvoid *plugin_alloc(void *h) { return h; }\n"
-    )
-    built = build(plugin_of(tmp_path / "half.c"), tmp_path / "built")
-    with pytest.raises(HeapfitError, match="has no plugin_free or plugin_free_sized"):
-        measure(built, ECHO)
-
-
 def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     tmp_path: Path,
 ) -> None:
@@ -510,7 +501,6 @@ def test_variables_have_a_limit_whatever_their_section(tmp_path: Path, host: lis
 
 # ---- the examples
 PAGE = ROOT / "docs/plugins.md"
-MOST_ADAPTER_LINES = 26  # of a crate's, in rustfmt's layout with its licence
 
 
 # Rust's library for 32 bits installs from no Debian package, so what tests build is for 64.
@@ -523,19 +513,6 @@ def test_an_example_is_sound_and_serves(name: str, bits: int, tmp_path: Path) ->
     assert 1.4 < (row.over_u_max or 0) < 1.6
     assert row.misuse["double free"] == "overlap"
     assert row.misuse["write after free"] == "crash"
-
-
-def test_the_broken_example_is_told_as_the_page_has_it() -> None:
-    words = ("compare", "examples/sqlite/sqlite.parquet", "tlsf")
-    done = run_heapfit(
-        *words, "--plugin", "examples/plugins/broken.c", folder=ROOT, environment=os.environ
-    )
-
-    told = PAGE.read_text().partition("What `examples/plugins/broken.c` gets")[2]
-    shown = [line[4:] for line in told.splitlines() if line.startswith("    broken")]
-    assert done.returncode == 3
-    assert len(shown) == 1
-    assert shown[0] in done.stdout.splitlines()
 
 
 # Clone, installation and all recordings are part of `make test-long`.
@@ -591,13 +568,6 @@ def test_at_most_ten_commands_lead_from_a_clone_to_a_row_in_the_league(tmp_path:
 def test_the_page_explains_each_fault() -> None:
     table = PAGE.read_text().partition("## Faults")[2]
     assert [name for name in FAULT_NAMES if name not in table] == []
-
-
-def test_adapters_of_crates_are_short() -> None:
-    adapters = (ROOT / "bench/crates").glob("*/lib.rs")
-    lines = {path.parent.name: len(path.read_text().splitlines()) for path in adapters}
-    assert len(lines) == 4
-    assert {name: count for name, count in lines.items() if count > MOST_ADAPTER_LINES} == {}
 
 
 # ---- faults
@@ -656,15 +626,6 @@ def faulty_host(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 def measured(fault: str, host: list[Path], trace: Trace, folder: Path) -> PluginRow:
     plugin = Plugin(fault, (SOURCE,), 32, (f"-DFAULT={fault}",))
     return measure(build(plugin, folder, host), trace)
-
-
-def test_a_sound_allocator_has_no_fault_and_a_region(
-    faulty_host: list[Path], trace: Trace, tmp_path: Path
-) -> None:
-    row = measured("NONE", faulty_host, trace, tmp_path)
-
-    assert row.faults == ()
-    assert row.r_safe is not None and row.r_safe > row.u_max
 
 
 @pytest.mark.parametrize(("fault", "name"), PLANTED.items())

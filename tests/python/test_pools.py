@@ -80,16 +80,16 @@ def test_the_papers_mix_gives_the_papers_seven_pools() -> None:
     assert pool_sizes(special, 1500) == PAPER
 
 
-def test_a_size_of_exactly_ten_percent_is_special() -> None:
-    assert special_sizes(histogram({40: 10, 50: 9, 60: 81})) == (40, 60)
-
-
-def test_ten_equal_sizes_are_all_special() -> None:
-    assert len(special_sizes(histogram(dict.fromkeys(range(10, 110, 10), 7)))) == 10
-
-
-def test_a_histogram_without_a_mode_has_no_special_size() -> None:
-    assert special_sizes(histogram(dict.fromkeys(range(1, 100), 1))) == ()
+@pytest.mark.parametrize(
+    ("counts", "special"),
+    [
+        ({40: 10, 50: 9, 60: 81}, (40, 60)),
+        (dict.fromkeys(range(10, 110, 10), 7), tuple(range(10, 110, 10))),
+        (dict.fromkeys(range(1, 100), 1), ()),
+    ],
+)
+def test_a_size_of_ten_percent_or_more_is_special(counts, special) -> None:
+    assert special_sizes(histogram(counts)) == special
 
 
 @pytest.mark.parametrize(
@@ -99,20 +99,19 @@ def test_a_request_is_counted_in_the_papers_pool(request_size: int, pool: int) -
     assert counts_of([request_size], PAPER) == {pool: 1}
 
 
-def test_powers_run_to_the_first_that_is_not_below_the_maximum() -> None:
-    assert pool_sizes((40,), 1025)[-1] == (2048, False)
-    assert pool_sizes((40,), 1024)[-1] == (1024, False)
-    assert pool_sizes((), 5) == [(64, False)]
-
-
-def test_a_special_power_of_two_shares_its_pool() -> None:
-    assert pool_sizes((64, 200), 200) == [(64, False), (128, False), (200, True)]
-
-
-def test_there_are_at_most_sixteen_pools() -> None:
-    sizes = pool_sizes((24, 40), 1 << 40)
-    assert len(sizes) == 16
-    assert sizes[-1] == (64 << 13, False)
+@pytest.mark.parametrize(
+    ("special", "largest", "count", "last"),
+    [
+        ((40,), 1025, 7, (2048, False)),
+        ((40,), 1024, 6, (1024, False)),
+        ((), 5, 1, (64, False)),
+        ((64, 200), 200, 3, (200, True)),  # a power of two that is special shares its pool
+        ((24, 40), 1 << 40, 16, (64 << 13, False)),
+    ],
+)
+def test_powers_run_to_the_first_that_is_not_below_the_maximum(special, largest, count, last):
+    sizes = pool_sizes(special, largest)
+    assert (len(sizes), sizes[-1]) == (count, last)
 
 
 def test_what_is_too_large_for_sixteen_pools_is_shared() -> None:
@@ -121,10 +120,6 @@ def test_what_is_too_large_for_sixteen_pools_is_shared() -> None:
     assert [pool.size for pool in plan.pools] == [24]
     assert plan.shared is not None
     assert plan.shared.allocator == "tlsf"
-
-
-def test_a_plan_whose_pools_serve_all_has_no_shared_allocator() -> None:
-    assert special_pools_plan("class_pools", events([40, 1500]), PAPER, 8).shared is None
 
 
 def test_counts_are_the_most_blocks_live_at_once() -> None:
@@ -203,22 +198,21 @@ def test_no_budget_means_no_plan() -> None:
     assert plan_from_budgets([128], counts, 8) is None
 
 
-def test_sizes_of_one_class_are_weighed_together() -> None:
-    sizes = np.array([33, 37, 40, 64], np.uint64)
-    weights = np.array([2, 2, 2, 5], np.uint64)
-    assert classes_with_most(sizes, weights, 8, 1) == [40]
-    assert classes_with_most(sizes, weights, 8, 4) == [40, 64]
-    assert classes_with_most(sizes, weights, 4, 1) == [64]
-
-
-def test_of_equal_weights_the_smaller_class_is_chosen() -> None:
-    sizes = np.array([8, 16, 24], np.uint64)
-    assert classes_with_most(sizes, np.array([1, 1, 1], np.uint64), 8, 2) == [8, 16]
-
-
-def test_a_size_without_weight_is_not_chosen() -> None:
-    sizes = np.array([8, 16], np.uint64)
-    assert classes_with_most(sizes, np.array([0, 1], np.uint64), 8, 2) == [16]
+@pytest.mark.parametrize(
+    ("weights", "alignment", "count", "chosen"),
+    [
+        ({33: 2, 37: 2, 40: 2, 64: 5}, 8, 1, [40]),  # sizes of one class are weighed together
+        ({33: 2, 37: 2, 40: 2, 64: 5}, 8, 4, [40, 64]),
+        ({33: 2, 37: 2, 40: 2, 64: 5}, 4, 1, [64]),
+        ({8: 1, 16: 1, 24: 1}, 8, 2, [8, 16]),
+        ({8: 0, 16: 1}, 8, 2, [16]),
+    ],
+)
+def test_the_classes_with_most_weight_are_chosen_of_equal_ones_the_smaller(
+    weights, alignment, count, chosen
+) -> None:
+    sizes, heavy = (np.array([*one], np.uint64) for one in (weights, weights.values()))
+    assert classes_with_most(sizes, heavy, alignment, count) == chosen
 
 
 @pytest.mark.parametrize("event", [0, 41, 149])

@@ -71,22 +71,9 @@ def test_a_column_without_a_heading_or_a_field_is_only_in_the_other(capsys):
     assert printed(capsys, table, as_json=True)["pools"] == [{"size": 16}, {"size": 1024}]
 
 
-def test_a_table_may_show_fewer_rows_than_the_json_has(capsys):
-    table = Table([SIZE], POOLS, "pools", shown=POOLS[1:])
-    assert printed(capsys, table).out.split() == ["bytes", "1,024"]
-    assert len(printed(capsys, table, as_json=True)["pools"]) == 2
-
-
 def test_a_table_without_a_field_is_no_json_and_without_headings_no_table(capsys):
     assert printed(capsys, Table([SIZE], POOLS), as_json=True) == {"schema": 1}
     assert printed(capsys, Table([SIZE.with_heading("")], POOLS, "pools")).out == ""
-
-
-def test_a_figure_of_a_part_of_a_row_keeps_how_it_is_shown(capsys):
-    marked: Column[Pool] = Column("size", "bytes", shown=lambda pool: f"={pool.size}")
-    table = Table([marked.adapt(lambda row: row.pool)], [Named("a", POOLS[0])], "rows")
-    assert printed(capsys, table).out.split() == ["bytes", "=16"]
-    assert printed(capsys, table, as_json=True)["rows"] == [{"size": 16}]
 
 
 def test_lines_are_text_and_notes_stand_beside_it(capsys):

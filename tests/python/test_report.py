@@ -30,7 +30,7 @@ from heapfit.comparison.heap_map import (
 )
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
-from heapfit.comparison.trial import Refusal, least_size
+from heapfit.comparison.trial import least_size
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
@@ -47,10 +47,6 @@ from heapfit.results.html import write
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
-from heapfit.results.sections.size_charts import (
-    MOST_BARS,
-    size_chart,
-)
 from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
@@ -165,14 +161,6 @@ def test_a_hostile_name_stays_text(pooled, name, tmp_path):
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e\u200b]", "".join(hostile.texts))
 
 
-@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_name_is_no_markup_in_a_chart(pooled, name, tmp_path):
-    text = str(page_of(named(pooled, name, tmp_path)).figures)
-    ours = re.sub(r"</?(b|sub|extra)>", "", text)
-    assert "<" not in ours
-    assert ">" not in ours
-
-
 def named(fitted: Fit, name: str, folder: Path) -> Fit:
     """The fit with `name` wherever a recording, a user or a plan brings one in."""
     plan = folder / "plan.toml"
@@ -236,64 +224,12 @@ def test_the_key_figures_are_the_fits(fitted):
         assert words in text
 
 
-def test_the_warnings_are_told_and_the_notes_only_once(pooled):
-    info = replace(pooled.trace.info, notes=("7 events were odd.",))
-    noted = replace(
-        pooled,
-        trace=replace(pooled.trace, info=info),
-        warnings=("7 events were odd.", "the pools are cut to this recording"),
-    )
-    text = page_of(noted).text
-    assert text.count("7 events were odd.") == 1
-    assert "The pools are cut to this recording." in text
-
-
 def test_the_plan_is_shown_pool_by_pool_and_as_its_file(pooled):
     page = page_of(pooled)
     for pool in pooled.winner.plan.pools:
         cells = page.row(f"{pool.size:,} B", "plan")
         assert f"{pool.count:,}" in cells
     assert " ".join(pooled.paths.plan.read_text().split()) in page.text
-
-
-def test_a_fit_without_pools_has_no_part_on_pools(plain):
-    page = page_of(plain)
-    assert not plain.winner.plan.pools
-    assert "pools" not in page.attributes("id")
-    assert not any(identity.startswith("chart-pool") for identity in page.figures)
-
-
-def test_a_capture_says_so_and_names_its_queue(pooled):
-    info = replace(pooled.trace.info, kind="packets", queue="fill-drain:1000")
-    text = page_of(replace(pooled, trace=replace(pooled.trace, info=info))).text
-    assert "packet capture" in text
-    assert "--queue fill-drain:1000" in text
-
-
-def test_a_trace_of_one_size_has_its_page(tmp_path):
-    events = [
-        line for i in range(50) for line in (f"a {2 * i} 64", f"a {2 * i + 1} 64", f"f {2 * i}")
-    ]
-    source = tmp_path / "one.heap"
-    head = ["# heap-events 1", "# pointer_bits: 32", "# source recorder/target, Zephyr"]
-    source.write_text("\n".join([*head, *events]) + "\n")
-    page = page_of(fit([source], tmp_path / "out"))
-    assert page.row("64 B", "program")[1:3] == ["100", "100 %"]
-    assert "from firmware, Zephyr" in page.text
-
-
-def test_where_sizes_are_many_those_too_close_share_a_bar(pooled):
-    many = np.arange(1, 20_001)
-    profile = replace(pooled.profile, sizes=many, allocations=many[::-1].copy())
-    chart = size_chart(profile, [64], 0.001)
-    others, special, *_ = chart.data
-    assert chart.layout["yaxis"]["range"][1] > max(others["y"])
-    assert (special["customdata"], len(others["x"]) <= MOST_BARS) == ([["64\xa0B", 19_937]], True)
-    told = [words.replace(",", "").split()[:3:2] for words, _ in others["customdata"]]
-    first = [int(one[0]) for one in told]
-    assert first == sorted(first)
-    assert sum(amount for _, amount in others["customdata"]) + 19_937 == many.sum()
-    assert sum(others["y"]) + sum(special["y"]) == pytest.approx(1)
 
 
 def test_every_colour_of_a_chart_is_defined_for_light_and_for_dark(pooled):
@@ -327,13 +263,6 @@ def test_each_pool_is_charted_with_the_requests_the_engine_gives_it(make, tmp_pa
             )
             assert [pool for pool, *_ in charted] == list(row.plan.pools)
             assert [max(highest) for *_, highest in charted] == list(peaks.counts)
-
-
-def test_of_several_recordings_the_floor_and_the_ratio_are_those_of_the_largest_peak(plain):
-    size = replace(plain.answer.size, u_max=400, r_safe=500, peak=400)
-    page = page_of(replace(plain, answer=replace(plain.answer, size=size, is_kept=False)))
-    text = page.text.replace("\N{NO-BREAK SPACE}", " ")
-    assert f"It needs 1.260 of the peak; with the reserve {size.region / 400:.3f}." in text
 
 
 # ---- pages of compare, fit and check
@@ -417,21 +346,6 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
     )
     assert f"Out of memory: {refused[0].refusal.live:,} B live" in told(page)
     assert '<div class="verdict failed">' in (folder / "d.html").read_text("utf-8")
-
-
-def test_what_a_recording_needs_is_what_its_replays_say(traces, plan, folder):
-    """The page's own search, which halves, finds a region that runs above one that does not."""
-    loose = replace(plan, region=4 * plan.region)
-    check = check_recordings(traces[:2], loose)
-    write(folder / "e.html", check_page(read_shown(check, traces[:2]), traces[:2], "heapfit check"))
-    page = read(folder / "e.html")
-    for trace, row in zip(traces, rows_of(page, "recordings")[1:], strict=False):
-        need = int(row[4].removeprefix("at most ").removesuffix(" B").replace(",", ""))
-        trial = _engine.Trial(plan.plan.engine(), trace.events({}), plan.base_alignment)
-        assert trial.run(need).runs
-        assert need <= loose.region
-    assert "PASS: all 2 recordings fit in" in told(page)
-    assert '<div class="verdict holds">' in (folder / "e.html").read_text("utf-8")
 
 
 def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
@@ -595,17 +509,6 @@ def test_a_run_too_long_to_be_told_has_a_picture_and_the_blocks_around_its_peak(
     assert np.count_nonzero(cells[:, width // 2]) == covered
     columns_of_row, rows = record["rowPicture"]
     assert len(columns["picture-1-0"]) == columns_of_row * rows
-
-
-def test_a_pause_hides_nothing_if_only_what_comes_after_the_refusal_is_even(mapped):
-    _, _, heap_map = mapped
-    events = heap_map.events
-    gaps = np.full(events, 5, np.uint64)
-    gaps[3] = 5 * 100  # as long as the hundred events up to the refusal, not as all
-    refused = replace(heap_map.heaps[0].own, refused=Refusal(100, 8, 0, 0, 0))
-    whole = replace(heap_map, heaps=heap_map.heaps[:1], gaps=gaps)
-    until = replace(whole, heaps=(replace(heap_map.heaps[0], own=refused),))
-    assert (pack_map(whole)["isEven"], pack_map(until)["isEven"]) == (True, False)
 
 
 def test_a_plan_whose_blocks_lie_in_pieces_has_no_map(mapped):

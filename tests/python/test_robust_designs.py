@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from small_traces import (
     design_whole,
-    diverse,
     fit_json,
-    heapfit,
     heapfit_json,
     load_lines,
     table2,
@@ -21,21 +19,15 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
 from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import best_row, select_row
-from heapfit.comparison.work import Work
-from heapfit.design.effort import Effort
-from heapfit.design.placement.tailored_plans import NOT_LEARNED, TWO_ENDS
 from heapfit.design.plan_files import save_candidates, training_record
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import candidate_from_file
 from heapfit.design.robust.design import design_several
-from heapfit.design.robust.jobs import Replays
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
-from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.plans_of_several import verdicts
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import profile_trace
@@ -96,21 +88,6 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Compar
         assert row.r_safe == max(region or 0 for region in row.needs)
 
 
-def test_workers_change_nothing(runs: list[Trace], designs: Comparison) -> None:
-    with Sweep(workers=2) as sweep:
-        assert design_whole(runs, sweep=sweep) == designs
-
-
-def test_a_plain_allocator_is_the_same_seen_or_unseen(designs: Comparison) -> None:
-    (tlsf,) = [row for row in designs.rows if row.name == "tlsf"]
-    assert tlsf.needs == tlsf.unseen
-
-
-def test_rows_are_ranked_by_what_unseen_traces_need(designs: Comparison) -> None:
-    needs = [row.unseen_r_safe for row in designs.rows if row.unseen_r_safe is not None]
-    assert needs == sorted(needs)
-
-
 def test_pools_alone_run_out_on_a_trace_with_more_blocks_in_any_region(tmp_path: Path) -> None:
     few = [trace_of(tmp_path, f"few{i}", blocks(10, 64)) for i in range(3)]
     many = trace_of(tmp_path, "many", blocks(20, 64))
@@ -121,20 +98,6 @@ def test_pools_alone_run_out_on_a_trace_with_more_blocks_in_any_region(tmp_path:
     assert over.unseen_r_safe is not None
 
 
-def test_an_effort_is_that_of_every_fold(runs: list[Trace]) -> None:
-    quick, long = (
-        design_whole(runs[:2], PlanOptions(effort=effort)) for effort in (Effort.QUICK, Effort.LONG)
-    )
-    learned = {one.name for one in quick.not_applicable if one.why == NOT_LEARNED}
-    assert TWO_ENDS in learned
-    assert learned.isdisjoint(row.name for row in quick.rows)
-    assert not learned.isdisjoint(row.name for row in long.rows)
-    further = [row for row in long.rows if ":" in row.name]
-    assert any(row.unseen_r_safe is not None for row in further)
-    assert {row.name for row in quick.rows} & {row.name for row in long.rows}
-    assert not any(one.same_as and ":" in one.name for one in long.not_applicable)
-
-
 def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
     runs: list[Trace], limit: Callable[..., None]
 ) -> None:
@@ -143,25 +106,6 @@ def test_recordings_too_many_to_be_held_together_are_refused_in_a_line(
     told = rf"^{len(runs)} recordings have [\d,]+ events, more than can be held in memory"
     with Sweep(workers=1) as sweep, pytest.raises(HeapfitError, match=told):
         design_whole(runs, sweep=sweep)
-
-
-def test_fit_tells_where_a_saving_becomes_a_loss(tmp_path: Path) -> None:
-    for seed in (4, 5, 6):
-        diverse(tmp_path / f"d{seed}.heap", 800, seed)
-    asked = ("d4.heap", "d5.heap", "d6.heap", "--plans", "plans")
-    done = heapfit("fit", *asked, folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "on the runs it is learned from" in " ".join(done.stdout.split())
-
-
-def test_slots_of_random_sizes_are_told_to_need_no_pools(tmp_path: Path) -> None:
-    traces = [
-        generate_workload(parse_workload("slotbuf:events=3000", seed), tmp_path / f"{seed}.parquet")
-        for seed in (1, 2, 3, 4)
-    ]
-    designs = design_whole(traces)
-    assert not select_row(designs).plan.pools
-    assert verdicts(designs)[1].startswith(f"No pools here: {select_row(designs).name}")
 
 
 def test_plans_of_several_traces_are_written_with_their_region(tmp_path: Path) -> None:
@@ -195,11 +139,6 @@ def test_a_candidate_far_off_is_left_out_and_told(designs: Comparison) -> None:
     (fixed_pool,) = [one for one in designs.not_applicable if one.name == "fixed_pool"]
     assert "times what the best needs" in fixed_pool.why
     assert fixed_pool.name not in [row.name for row in designs.rows]
-
-
-def test_only_budgets_are_told_over_another_heap(designs: Comparison) -> None:
-    told = [one.name for one in designs.not_applicable if one.name.endswith("_best_fit")]
-    assert not [name for name in told if name.startswith("tailored")]
 
 
 def by_name(designs: Comparison, name: str) -> Row:
@@ -294,24 +233,3 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
         assert select_row(some, pools_asked).plan == select_row(every, pools_asked).plan
     assert select_row(some).needs == select_row(every).needs
     assert select_row(some).unseen == select_row(every).unseen
-
-
-def test_each_replay_of_several_recordings_counts_as_work(runs: list[Trace]) -> None:
-    """What was replayed once is not replayed again."""
-    plan, peaks = Plan("tlsf", {"alignment": 8}), (profile_trace(runs[0]).u_max,) * 2
-    events = runs[0].info.events
-    with Sweep(workers=1) as sweep:
-        replays = Replays([runs[0]] * 2, peaks, base_alignment=8, sweep=sweep)
-        for ask, wanted, work in (
-            (replays.prove, (plan, 0, 1 << 20), Work(regions=events)),
-            (replays.measure, (plan, 1), None),
-            (replays.prove, (plan, 1, 1 << 20), Work()),  # its need is known
-        ):
-            ask([wanted])
-            done = replays.take_work()
-            assert done == work if work else done.regions > events
-            ask([wanted])
-            assert replays.take_work() == Work()
-        need = replays.region(plan, 1) or 0
-        assert replays.is_proven(plan, 0, 1 << 20)
-        assert replays.is_proven(plan, 1, need) and not replays.is_proven(plan, 1, need - 8)

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from small_traces import design_whole
 
@@ -16,7 +14,6 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
 from heapfit.design.placement.sites import (
-    _SiteSearch,
     busiest_sites,
     learn_sites,
 )
@@ -28,7 +25,6 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, load_plan, save_plan
-from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
@@ -86,29 +82,6 @@ def test_a_request_with_an_alignment_has_no_site(tmp_path: Path) -> None:
     }
     loaded = load_trace(write_trace(tmp_path / "aligned.parquet", [columns], TraceInfo()), 4)
     assert busiest_sites(loaded) == {GOES: 1}
-
-
-@pytest.mark.parametrize(("saved", "is_taken"), [(1, False), (300, True)])
-def test_a_climb_that_saves_less_than_half_a_percent_is_not_taken(
-    loaded: LoadedTrace,
-    by_class: PlacedLayout,
-    monkeypatch: pytest.MonkeyPatch,
-    saved: int,
-    is_taken: bool,
-) -> None:
-    guessed: list[PlacedLayout] = []
-
-    def climb(search: _SiteSearch, _bits: list[int]) -> None:
-        assert search.best is not None
-        guessed.append(search.best)
-        search.best = replace(search.best, region=search.best.region - saved)
-
-    monkeypatch.setattr(_SiteSearch, "_climb", climb)
-    assert loaded.profile.u_max // 200 in range(2, 300)
-    found, replayed = learn_sites(loaded, by_class, 500_000)
-    assert replayed > 0
-    assert found is not None
-    assert found.region == guessed[0].region - saved * is_taken
 
 
 def test_a_comparison_and_a_replay_take_the_sites_of_the_plan(
@@ -239,58 +212,3 @@ def test_a_design_for_several_runs_places_call_sites_too(loaded: LoadedTrace) ->
     rows = {row.name: row for row in designs.rows}
     assert (rows[BY_SITE].needed or 0) < 1.06 * designs.u_max
     assert all(rows[BY_SITE].unseen)
-
-
-def test_a_fit_reads_a_stored_trace_once_and_for_each_heap_beside(
-    tmp_path: Path, loaded: LoadedTrace, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Once for plans, their call sites, the comparison, the content's hash and the report; then
-    for heaps that stand beside and for the runs that are drawn, which may be of several traces.
-    """
-    reads: list[int] = []  # events of each pass over the file
-
-    class Counting(pq.ParquetFile):
-        def __init__(self, path, **named):
-            super().__init__(path, **named)
-            self.is_recording = Path(path) == loaded.trace.path
-
-        def iter_batches(self, *arguments, **named):
-            if not self.is_recording:
-                yield from super().iter_batches(*arguments, **named)
-                return
-            reads.append(0)
-            for batch in super().iter_batches(*arguments, **named):
-                reads[-1] += batch.num_rows
-                yield batch
-
-    monkeypatch.setattr(pq, "ParquetFile", Counting)
-    fitted = fit([loaded.trace.path], tmp_path / "fit", FitOptions(4, call_sites=True))
-    assert fitted.winner.plan.sites
-    assert set(reads) == {loaded.trace.info.events}
-    assert len(reads) <= 7
-
-
-def test_what_is_loaded_is_what_the_file_tells(loaded: LoadedTrace) -> None:
-    batches = list(loaded.trace.batches(("op", "object", "size", "site")))
-    for name, column in (
-        ("op", loaded.events.ops()),
-        ("object", loaded.events.objects()),
-        ("size", loaded.events.sizes()),
-        ("site", loaded.sites),
-    ):
-        assert np.array_equal(column, np.concatenate([batch[name] for batch in batches]))
-    assert loaded.content == content_hash(loaded.trace)
-
-
-def test_tags_go_to_the_requests_of_their_sites(loaded: LoadedTrace) -> None:
-    """As if they had been read with the events, which a replay by call sites shows."""
-    sites = busiest_sites(loaded)
-    scalars = {"alignment": 4, "ends": 2, "tags": len(sites), "tag_high": 2}
-    plan = Plan("tailored", scalars, sites=sites)
-    read, tagged = loaded.trace.events(sites), loaded.events_for(plan)
-    hashes = []
-    for events in (read, tagged, loaded.events):
-        replay = _engine.Replay(plan.engine(), 1 << 20)
-        assert replay.feed(events)
-        hashes.append(replay.result().placement_hash)
-    assert hashes[0] == hashes[1] != hashes[2]

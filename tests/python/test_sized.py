@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from generated_code import STRICT, compile_objects, plan_file
-from small_scenarios import small
 from small_traces import bimodal, event_array, heapfit
 
 from heapfit import _engine
@@ -18,8 +17,6 @@ from heapfit.errors import HeapfitError
 from heapfit.generate import generate
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
-from heapfit.simulation.scenario import load_scenario
-from heapfit.simulation.simulate import simulate
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 RESIZE, FREE = 3, 4
@@ -91,19 +88,6 @@ def test_named_it_needs_least_and_is_marked(loaded, tmp_path) -> None:
     shown = heapfit(*arguments, folder=tmp_path).stdout
     assert "\nsized# " in shown
     assert "\n# sized deallocation: the program passes the size when it frees or resizes." in shown
-
-
-def test_a_simulation_admits_more_than_with_a_heap_of_headers(tmp_path) -> None:
-    def admitted(name: str) -> list[float]:
-        folder = tmp_path / name
-        folder.mkdir()
-        scenario = load_scenario(small(folder, ('"tlsf"', f'"{name}"')))
-        found = simulate(scenario).results
-        return [
-            one.estimates["request_admission"].mean for one in found if one.scheme.name == "general"
-        ]
-
-    assert admitted("sized") >= admitted("tlsf")
 
 
 @pytest.mark.usefixtures("unmeasured")

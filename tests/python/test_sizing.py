@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from captures import ethernet, ipv4, pcap
+from captures import between, ethernet, ipv4, pcap
 from small_traces import heapfit, heapfit_json, table2
 
 from heapfit import _engine
@@ -17,29 +17,25 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import ignore_progress
-from heapfit.simulation.arrivals import burst, periodic
+from heapfit.simulation.arrivals import periodic
 from heapfit.simulation.arrivals import poisson as poisson_arrivals
-from heapfit.simulation.closed_form import exact_metrics, unit_classes
+from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.holding import exponential, fifo
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import (
-    BLOCKS,
     Demand,
     measure_demand,
     measure_demands,
     smallest_that_fits,
 )
 from heapfit.sizing.families import families_for, load_of
-from heapfit.sizing.from_traffic import Aim, curve_aims, size_family, size_for
-from heapfit.sizing.pool_counts import least_counts
-from heapfit.sizing.pool_replay import PoolReplay, Refusals
+from heapfit.sizing.from_traffic import Aim, size_family, size_for
+from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import (
     extrapolate_count,
-    interval,
     least_count,
     looks,
     rarest_shown,
@@ -132,15 +128,6 @@ def test_a_chain_takes_as_many_units_as_hold_it(tmp_path):
     assert demand.requests == len(needs)
 
 
-def test_stretches_are_equal_in_events_and_cover_the_trace(tmp_path):
-    events = [(ALLOC, i, 40, i) for i in range(100)]
-    (demand,) = measure_demand(
-        trace_of(tmp_path / "t", events), 1, smallest_that_fits([(64, False)])
-    )
-    assert demand.needs.sum(axis=1).tolist() == [100 // BLOCKS] * BLOCKS
-    assert demand.shares_above(50).tolist() == [0.0] * 10 + [1.0] * 10
-
-
 def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, limit):
     events = random_events(4)
     trace = trace_of(tmp_path / "t", events)
@@ -213,18 +200,6 @@ def test_requests_of_three_units_are_as_many_of_a_third_of_the_pool():
     assert run_out(demand, 3).independent == pytest.approx(_engine.erlang_b(1, 0.5))
 
 
-def test_above_it_is_no_narrower_than_as_many_independent_looks_allow():
-    """Of 100 seen in 10,000: 103, and twice the root of 100."""
-    lowest, highest = interval(0.01, np.array([0.01, 0.01, 0.01]), 0.0003)
-    assert (lowest, highest) == (0.01, pytest.approx(0.01 + 0.0003 + 2 * 0.001))
-
-
-def test_stretches_that_differ_make_it_as_wide_above_as_below():
-    lowest, highest = interval(0.5, np.array([0.4, 0.5, 0.5, 0.6]), 1e-9)
-    assert 0.5 - lowest == pytest.approx(highest - 0.5)
-    assert 0.1 < highest - 0.5 < 0.15  # 3.18 * 0.0816 / 2
-
-
 BURSTS = "campus"  # a queue that stays full for long after a burst
 
 
@@ -245,12 +220,6 @@ def test_intervals_hold_the_true_share_in_95_of_100_traces(tmp_path, workload, p
         found = [run_out(demand, count) for demand in demands]
         assert true > 0
         assert sum(one.lowest <= true <= one.highest for one in found) >= 36
-
-
-def test_bursts_leave_fewer_looks_than_blocks_turn_over(tmp_path):
-    trace = generate_workload(parse_workload(BURSTS), tmp_path / "t")
-    (demand,) = measure_demand(trace, 1, smallest_that_fits([(1500, False)]))
-    assert looks(demand) < demand.requests / (2 * demand.mean_live) / 2
 
 
 def test_looks_follow_from_littles_law(demand):
@@ -284,31 +253,6 @@ def test_a_limit_of_the_program_is_not_extrapolated(tmp_path):
     for pool in size_separately(trace, 1 - 1e-6).pools:
         assert pool.run_out.is_beyond
         assert pool.run_out.count == 10
-
-
-def test_a_pool_of_the_count_refuses_no_larger_a_share(poisson, demand):
-    for count in (9, 12, 15):
-        plan = Plan("fixed_pool", {"block_size": 2000, "blocks": count})
-        result = replay_trace(poisson, plan, plan.engine().smallest_region, keep_going=True)
-        refused = result.refusals / result.allocations
-        assert refused <= demand.share_above(count)
-        assert refused == pytest.approx(_erlang_b(count, 10), rel=0.1)
-
-
-def _erlang_b(servers, offered):
-    blocking = 1.0
-    for n in range(1, servers + 1):
-        blocking = offered * blocking / (n + offered * blocking)
-    return blocking
-
-
-def test_a_trace_with_few_looks_shows_little(tmp_path):
-    trace = generate_workload(parse_workload("poisson_500:events=4000"), tmp_path / "t")
-    (pool,) = size_separately(trace, 0.999, [2000]).pools
-    assert pool.looks < 10
-    assert pool.run_out.is_beyond
-    assert pool.run_out.highest > 0.3
-    assert pool.run_out.count >= pool.demand.peak
 
 
 def test_pools_are_those_a_design_would_have(tmp_path):
@@ -380,11 +324,6 @@ def _refused(trace, sizing):
     return replay_trace(trace, plan, plan.engine().smallest_region, keep_going=True).refusals
 
 
-def test_shares_are_of_the_rows_that_have_requests() -> None:
-    found = Refusals(np.array([[0], [1], [4]]), np.array([[0], [1], [2]]))
-    assert found.shares(0).tolist() == [1.0, 0.5]
-
-
 def test_the_allocator_refuses_just_what_is_told(campus, sizing):
     assert _refused(campus, sizing) == round(sizing.refused * sizing.requests) > 0
 
@@ -451,19 +390,6 @@ def test_workers_judge_the_same(name, request):
         assert size_pools(trace, 0.9, options, sweep=sweep).unseen == alone.unseen
 
 
-def test_what_is_too_rare_for_the_trace_keeps_its_extrapolated_count(campus):
-    sizing = size_pools(campus, 1 - 1e-6)
-    assert sizing.alone.is_beyond and sizing.refused == 0
-    assert [pool.count for pool in sizing.pools] == [
-        pool.alone.run_out.count for pool in sizing.pools
-    ]
-
-
-def test_pools_that_cannot_be_sized_are_refused(campus):
-    with pytest.raises(HeapfitError, match=r"asks for 1,500 bytes, above the largest pool of 512"):
-        size_pools(campus, 0.99, PoolOptions(sizes=[64, 512]))
-
-
 @pytest.mark.parametrize("admission", [0.6, 0.8])
 def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, admission):
     trace = generate_workload(parse_workload("campus:packets=3000"), tmp_path / "t")
@@ -477,31 +403,6 @@ def test_counts_are_within_a_percent_of_the_best_of_all_combinations(tmp_path, a
 
 def _memory(sizing, counts):
     return sizing.alone.bytes_of(np.array(counts))
-
-
-def test_a_search_out_of_tries_returns_counts_that_do():
-    most, tries = np.array([30, 30]), iter(range(5))
-    found = least_counts(
-        lambda counts: next(tries, None) is not None and bool(counts.sum() >= 31),
-        np.array([10, 20]),
-        least=np.zeros(2, np.int64),
-        start=most,
-        most=most,
-    )
-    assert 31 <= found.sum() < 60
-
-
-def test_counts_never_go_below_the_least():
-    most = np.array([9, 9])
-    least = np.array([3, 7])
-    found = least_counts(lambda _: True, np.array([10, 20]), least=least, start=most, most=most)
-    assert found.tolist() == [3, 7]
-
-
-@pytest.mark.parametrize(("share", "is_met"), [(0.2, True), (0.03, False)])
-def test_a_goal_is_of_each_pools_own_requests(share, is_met):
-    found = Refusals(np.array([[90, 10]] * BLOCKS), np.array([[1, 2]] * BLOCKS))
-    assert found.is_within(share) is is_met
 
 
 @pytest.mark.parametrize("text", ["campus:packets=7,rate=99", "t2_w1:limit=3"])
@@ -536,19 +437,6 @@ ARTICLE = Traffic(poisson_arrivals(0.002), UniformSize(80, 2000), exponential(1.
 SMALL = Traffic(poisson_arrivals(0.05), UniformSize(80, 2000), exponential(1.0))
 
 
-def test_a_family_ends_at_the_largest_region():
-    for family in families_for(load_of(SMALL)):
-        if family.name in ("tlsf", "best_fit"):
-            largest = family.make(family.most).region
-            assert LARGEST_REGION - 64 < largest <= LARGEST_REGION
-
-
-def test_a_size_that_is_seldom_live_has_a_block():
-    seldom = Traffic(poisson_arrivals(4.0), UniformSize(80, 2000), exponential(1.0))
-    families = {one.name: one for one in families_for(load_of(seldom))}
-    assert families["class_pools"].make(4).plan.pools[-1].size >= 2000
-
-
 def exact(traffic, admission=0.999, buffer_size=None):
     with ThreadPoolExecutor(1) as executor:
         return {
@@ -569,25 +457,6 @@ def test_the_articles_pools_need_what_the_closed_form_say():
     assert round(chained * (512 + 36) / 1000) == 776
     small = found["chained_pool 64 B"].scheme.plan.scalars["partitions"]
     assert round(small * (64 + 0.25) / 1000) == 606  # with two bits of metadata a partition
-
-
-def test_one_block_fewer_would_refuse_too_many():
-    for one in exact(ARTICLE).values():
-        assert one.is_exact
-        assert one.reached.mean >= 0.999
-        assert one.lowest == one.highest == one.memory
-    fixed = exact(ARTICLE)["fixed_pool"].scheme.plan.scalars["blocks"]
-    assert _engine.erlang_b(fixed, 500) <= 0.001 < _engine.erlang_b(fixed - 1, 500)
-    chained = exact(ARTICLE)["chained_pool 256 B"].scheme.plan.scalars["partitions"]
-    assert _lost(chained, 256) <= 0.001 < _lost(chained - 1, 256)
-
-
-def _lost(partitions, size):
-    """Bytes refused over bytes asked for."""
-    classes = unit_classes(UniformSize(80, 2000), size)
-    refused = _engine.kaufman_roberts(partitions, classes.units, 500 * classes.share)
-    asked = classes.share * classes.mean_size
-    return float((refused * asked).sum() / asked.sum())
 
 
 def test_simulated_memories_are_told_with_an_interval_that_holds_them():
@@ -649,22 +518,6 @@ def few(monkeypatch):
 
 
 @pytest.mark.usefixtures("few")
-def test_bursts_need_more_than_the_same_load_without():
-    calm = Traffic(poisson_arrivals(0.1), UniformSize(80, 2000), exponential(1.0))
-    bursts = Traffic(
-        burst(on=1.0, off=3.0, interval=0.025), UniformSize(80, 2000), exponential(1.0)
-    )
-    assert load_of(bursts).offered == load_of(calm).offered == pytest.approx(10)
-    aim = Aim(0.95, replications=4)
-    needed = [
-        {one.name: one.memory for one in size_for(traffic, aim, workers=2).schemes}
-        for traffic in (calm, bursts)
-    ]
-    assert needed[0].keys() == needed[1].keys()
-    assert all(needed[1][name] > 1.1 * memory for name, memory in needed[0].items())
-
-
-@pytest.mark.usefixtures("few")
 def test_a_queue_is_sized_by_simulation_alone():
     traffic = Traffic(periodic(0.01), UniformSize(80, 2000), fifo("packets", 101.0))
     found = size_for(traffic, Aim(0.9, replications=2), workers=2)
@@ -682,15 +535,6 @@ def test_what_is_too_rare_to_simulate_is_told_and_closed_form_still_answer():
             assert one.memory is None
             assert one.why_not == "too rare to simulate: a loss of 1.0e-09"
     assert found.schemes[0].is_exact
-
-
-@pytest.mark.usefixtures("few")
-def test_the_curve_falls_with_the_share_refused():
-    found = size_for(SMALL, Aim(0.99, replications=2, curve=True), workers=2)
-    for name in {one.name for one in found.curve}:
-        some = [one for one in found.curve if one.name == name]
-        assert [one.admission for one in some] == curve_aims(0.99)
-        assert [one.memory for one in some] == sorted(one.memory for one in some)
 
 
 def test_traffic_that_cannot_be_sized_is_refused():
@@ -732,18 +576,6 @@ def capture(tmp_path):
     return "c.pcap"
 
 
-def test_traffic_has_closed_forms_where_it_is_too_rare_to_simulate(tmp_path, traffic):
-    done = heapfit("size", traffic, "--admission", "0.9999999", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert "serves 99.99999 % of the bytes in " in lines[0]
-    headings = ["scheme", "memory", "from", "to", "made", "of", "refused", "hold-out"]
-    assert headings in [line.split() for line in lines[1:3]]
-    (row,) = [line for line in lines if line.startswith("chained_pool 512 B")]
-    assert "1,579 x 512 B" in row and "9.70e-08" in row
-    assert max(map(len, lines)) <= 100
-
-
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     (tmp_path / traffic).write_text(TRAFFIC.replace("0.002", "0.05"))
     arguments = (traffic, "--admission", 0.97, "--times", 2, "--report", "page.html")
@@ -773,16 +605,6 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert content["memory"] == sum(pool["bytes"] for pool in content["pools"])
     assert content["memory"] <= content["memory_alone"]
     assert len(content["curve_alone"]) == 11
-
-
-def test_a_recording_is_judged_by_its_other_half(tmp_path):
-    table2(tmp_path / "t.txt", events=4000)
-    arguments = ("size", "t.txt", "--admission", 0.9)
-    done = heapfit(*arguments, folder=tmp_path)
-    assert "hold-out: counts of each half of the trace (" in done.stdout
-    content = heapfit_json(*arguments, folder=tmp_path)
-    assert content["unseen"]["evidence"] == "halves"
-    assert 0 <= content["unseen"]["overall"]["share"] < content["unseen"]["overall"]["highest"]
 
 
 def test_what_a_trace_cannot_show_has_a_star(tmp_path):
@@ -832,19 +654,30 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     assert content["settings"][1]["run_out"]["count"] == content["settings"][1]["value"]
 
 
-def test_a_page_is_complete_in_itself(tmp_path, traffic):
-    table2(tmp_path / "t.txt")
-    heapfit("size", "t.txt", "--report", "trace.html", folder=tmp_path)
-    (tmp_path / traffic).write_text(TRAFFIC.replace("0.002", "0.05"))
-    quick = ("--admission", 0.9, "--times", 2)
-    heapfit("size", traffic, *quick, "--report", "traffic.html", folder=tmp_path)
-    for name, words in (
-        ("trace.html", ("extrapolated", "2,952", "heapfit size t.txt --report trace.html")),
-        ("traffic.html", ("chained_pool 64 B", "heapfit size traffic.toml", "exact")),
-    ):
-        text = (tmp_path / name).read_text()
-        assert all(word in text for word in words)
-        assert "<script src" not in text and "<link" not in text
+def test_settings_count_what_the_device_receives_and_say_so(tmp_path):
+    """Three packets come at once, one of a size that no TCP segment of lwIP's has; two are sent."""
+    talk = [("8", 1500), ("9", 100), ("9", 100)]
+    come = [
+        (0.1 * i, between(f"10.0.0.{at}", "10.0.0.7", size)) for i in range(60) for at, size in talk
+    ]
+    sent = [(0.1 * i, between("10.0.0.7", f"10.0.0.{at}")) for i in range(60) for at, _ in talk]
+
+    def ask(name, packets, *more):
+        rows = [(time, frame, len(frame)) for time, frame in sorted(packets)]
+        (tmp_path / name).write_bytes(pcap(rows))
+        content = heapfit_json("settings", "lwip", name, *more, folder=tmp_path)
+        values = {one["name"]: one["value"] for one in content["settings"]}
+        return values["MEMP_NUM_TCPIP_MSG_INPKT"], " ".join(content["remarks"])
+
+    queue = ("--queue", "hold:fixed:10ms")
+    (alone, _), (both, told) = ask("in.pcap", come, *queue), ask("all.pcap", come + sent, *queue)
+    assert alone == both == 3 and "only packets that 10.0.0.7 receives are counted" in told
+    assert "60 packets are larger than TCP_MSS 536 allows" in told and "tcp_mss=1460" in told
+    pair = [one for one in come + sent if b"\x02\0\0\0\0\x09" not in one[1][:12]]
+    both, told = ask("pair.pcap", pair, *queue)
+    assert both == 2 and "BOTH DIRECTIONS ARE COUNTED" in told and ",to=10.0.0.8" in told
+    assert ask("pair.pcap", pair, "--queue", "hold:fixed:10ms,to=10.0.0.8")[0] == 1
+    assert ask("all.pcap", come + sent, "--queue", "hold:fixed:10ms,rate=40")[0] > 6
 
 
 @pytest.mark.usefixtures("traffic")

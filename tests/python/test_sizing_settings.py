@@ -10,14 +10,12 @@ import numpy as np
 import pytest
 from test_sizing import ALLOC, FREE, trace_of
 
-from heapfit import _engine
 from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing import systems
-from heapfit.sizing.buffers import Layout
 from heapfit.sizing.demand import measure_units
-from heapfit.sizing.run_out import block_share, run_out
+from heapfit.sizing.run_out import run_out
 from heapfit.sizing.settings import as_text, describe_run_out
 from heapfit.sizing.systems import SYSTEMS, SettingsOptions
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -76,13 +74,6 @@ def test_lwip_pbufs_hold_every_burst(burst):
     assert values(found)["PBUF_POOL_SIZE"] == best.count
     assert values(found)["MEMP_NUM_TCPIP_MSG_INPKT"] == 10
     assert found.memory == best.memory
-
-
-def test_a_link_header_may_cost_a_buffer_more():
-    import numpy as np
-
-    layout = Layout(buffer_size=512, first=512, later=512, extra=14, memory=528)
-    assert layout.buffers(np.array([1, 498, 499, 1010, 1011])).tolist() == [1, 1, 2, 2, 3]
 
 
 def test_openthread_messages_lose_their_metadata_in_the_first_buffer(burst):
@@ -301,14 +292,6 @@ def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
     assert "By a model of its bursts" in describe_run_out(seen)
 
 
-def test_bursts_of_one_are_erlangs():
-    for count in (1, 7, 30):
-        assert block_share(count, 9.5, 9.5) == pytest.approx(_engine.erlang_b(count, 9.5))
-    assert block_share(3, 0.0, 0.0) == 0.0
-    # Pairs that come and go together block as half as many servers.
-    assert block_share(10, 6.0, 12.0) == pytest.approx(_engine.erlang_b(5, 3.0))
-
-
 def test_nimbles_blocks_have_their_headers_inside(burst):
     """10 packets of 1,500 B and 5 of 40 B: in 292 B the first block holds 268 less 8, later 276."""
     found = settings_for("nimble", burst, options(admission=0.65))
@@ -402,11 +385,3 @@ def test_a_count_comes_with_its_chance_in_a_time(burst, tmp_path):
     trace = trace_of(tmp_path / "untimed", untimed, kind="packets")
     alone = settings_for("zephyr", trace, options(admission=0.65)).settings[1].run_out
     assert alone.count_refused(0.2) == (pytest.approx(3), "recording")
-
-
-def test_the_most_that_was_needed_stands_beside_an_extrapolated_count(burst):
-    found = settings_for("lwip", burst, options(admission=0.999999))
-    beyond = [one.run_out for one in found.settings if one.run_out and one.run_out.is_beyond]
-    assert 15 in [one.peak for one in beyond]  # packets of a burst
-    text = " ".join(as_text(found).replace("*", "").split())
-    assert all(f"Needed at once in it: {one.peak:,}." in text for one in beyond)

@@ -6,10 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,14 +14,13 @@ from page_reader import Page
 from small_traces import heapfit
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.results.html import render
 from heapfit.trace.stored import Trace
 from heapfit_papers.pages import slotbuf_charts
 from heapfit_papers.pages.slotbuf_page import slotbuf_page
-from heapfit_papers.slotbuf.benchmark import SlotbufSpec, plan_of, report_version, run_slotbuf
+from heapfit_papers.slotbuf.benchmark import SlotbufSpec, report_version, run_slotbuf
 from program import run_heapfit
 
 
@@ -130,36 +126,6 @@ def test_what_cannot_be_run_is_refused_in_one_line(words, told, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_plans_get_the_reports_header_where_they_have_one():
-    assert plan_of("first_fit").scalars == {"header_size": 24}
-    assert plan_of("first_fit:header_size=4").scalars == {"header_size": 4}
-    assert plan_of("first_fit", {"header_size": 8}).scalars == {"header_size": 8}
-    with pytest.raises(HeapfitError, match="budgeted: nothing without pools"):
-        plan_of("budgeted")
-
-
-def test_the_series_ends_with_the_run():
-    run = run_slotbuf(SlotbufSpec(30, 5000, report_version(2)))
-    assert run.series.loops[-1] == 5000
-    assert run.series.free_blocks[-1] == run.free_blocks
-    assert run.series.free_bytes[-1] == run.free_bytes
-    assert len(run.series.loops) > 300
-
-
-def test_progress_ends_at_all_of_it():
-    steps: dict[str, float] = {}
-    run_slotbuf(SlotbufSpec(30, 5000, report_version(2)), steps.__setitem__)
-    assert list(steps.values()) == [1.0]
-
-
-def test_a_long_run_may_be_interrupted(tmp_path):
-    words = [sys.executable, "-m", "heapfit", "slotbuf", "300", "1000000000000"]
-    with subprocess.Popen(words, cwd=tmp_path, stderr=subprocess.PIPE) as process:
-        time.sleep(2)
-        process.send_signal(2)
-        assert process.wait(30) == 130
-
-
 def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
 
@@ -196,29 +162,3 @@ def test_the_histogram_and_what_it_leaves_out_are_all_free_blocks():
     shown = sum(size * n for size, n in zip(bars["x"], bars["y"], strict=True))
     assert shown + bytes_left == run.free_bytes
     assert max(bars["x"]) <= slotbuf_charts.MOST_SHOWN
-
-
-def test_the_histogram_of_requests_has_all_10000_and_the_law_expects_as_many():
-    run = run_slotbuf(SlotbufSpec(10, 100, report_version(2)))
-    drawn, expected = page_of(run).figures["chart-requests"]["data"]
-    assert sum(drawn["y"]) == 10_000
-    assert sum(expected["y"]) == pytest.approx(10_000, rel=0.001)
-    for found, law in zip(drawn["y"], expected["y"], strict=True):
-        assert found == pytest.approx(law, rel=0.25, abs=30)
-
-
-def test_the_page_of_a_run_out_of_memory_says_what_was_refused():
-    run = run_slotbuf(SlotbufSpec(50, 100_000, report_version(1)))
-    text = plain(page_of(run).text)
-    assert f"a request of {run.counts.refused} B was refused" in text
-    assert f"while {run.free_bytes:,} B were free" in text
-
-
-def test_the_page_holds_the_command_that_gives_it_again(tmp_path):
-    slotbuf(30, 2000, "first_fit:list=1", "-o", "first", cwd=tmp_path)
-    page = Page((tmp_path / "first/slotbuf.html").read_text())
-    [command] = [text.strip() for text in page.texts if "heapfit slotbuf 30" in text]
-    slotbuf(*shlex.split(command)[2:], "-o", "second", cwd=tmp_path)
-    for name in ("dist.dat", "slotbuf.html"):
-        first, second = ((tmp_path / folder / name).read_bytes() for folder in ("first", "second"))
-        assert first == second

@@ -94,6 +94,15 @@ def test_progress_counts_the_jobs_done(pair):
     assert told == sorted(told)
 
 
+def test_progress_of_many_jobs_takes_no_time():
+    begun, told = time.process_time(), []
+    jobs = [Job(str(number), square, number, events=20_000) for number in range(10_000)]
+    with Sweep(workers=1) as one:
+        one.run("many", jobs, lambda _, share: told.append(share))
+    assert time.process_time() - begun < 5  # 51 s when each told all of them
+    assert told == sorted(told) and told[-1] == 1.0
+
+
 def test_a_job_that_kills_its_worker_twice_is_tried_a_third_time(pair, tmp_path):
     jobs = [
         Job("deadly", die_at_first, (tmp_path, 2)),
@@ -329,26 +338,3 @@ def test_the_bar_foretells_the_end_at_a_third_and_never_stands(takes):
     assert 1 / 1.5 <= 1 / 3 / at_a_third <= 1.5
     assert shares == sorted(set(shares)), "it falls or stands"
     assert shares[-1] == 1.0 or "write" not in takes
-
-
-def test_a_part_that_begins_anew_is_not_done():
-    told: list[float] = []
-    seconds = iter(range(9))
-    whole = WeightedProgress(
-        lambda _, share: told.append(share), {"a": 1, "b": 1}, lambda: next(seconds)
-    )
-    for name in ("a", "b", "a", "b"):
-        whole.part(name)(name, 1.0)
-    assert told[1] == 1.0 == told[-1]
-
-
-def test_a_part_beside_counts_by_the_seconds_that_it_delays():
-    told: list[float] = []
-    seconds = iter([0, 1, 2, 4])
-    foretold = {"search": 2, "compile": 2}
-    whole = WeightedProgress(lambda _, share: told.append(share), foretold, lambda: next(seconds))
-    compiled, searched = whole.part_beside("compile"), whole.part("search")
-    compiled("a file", 0.5)
-    searched("all", 1.0)
-    compiled("another", 1.0)
-    assert told == [0.25, pytest.approx(0.68, abs=0.01), 1.0]

@@ -21,7 +21,6 @@ from heapfit.trace import stored as trace
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
-from heapfit.trace.oversized import leave_out_oversized
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 
@@ -89,21 +88,11 @@ def test_what_is_written_is_read_back(tmp_path):
     assert {name: str(batch[name].dtype) for name in batch} == COLUMNS
 
 
-def test_writing_gives_the_same_trace_as_opening(tmp_path):
-    trace = written(tmp_path)
-    assert trace == Trace.open(trace.path)
-
-
 def test_columns_that_are_left_out_are_stored_as_0(tmp_path):
     told = {name: np.array(ROWS[name]) for name in ("op", "object", "size")}
     (batch,) = write_trace(tmp_path / "t.parquet", [told], INFO).batches(tuple(COLUMNS))
     assert {name: str(column.dtype) for name, column in batch.items()} == COLUMNS
     assert [name for name, column in batch.items() if column.any()] == ["op", "object", "size"]
-
-
-def test_only_the_columns_asked_for_are_given(tmp_path):
-    (batch,) = written(tmp_path).batches(["time", "size"])
-    assert list(batch) == ["time", "size"]
 
 
 def test_the_information_may_come_after_the_events(tmp_path):
@@ -115,11 +104,6 @@ def test_the_information_may_come_after_the_events(tmp_path):
 
     trace = write_trace(tmp_path / "t.parquet", batches(), lambda: TraceInfo(notes=tuple(read)))
     assert trace.info.notes == ("all",)
-
-
-def test_events_are_sixteen_bytes_each(tmp_path):
-    events = written(tmp_path).events()
-    assert (len(events), events.nbytes) == (6, 96)
 
 
 def test_a_long_trace_is_read_in_batches_that_join_to_the_whole(tmp_path, limit):
@@ -160,12 +144,6 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
         write_trace(tmp_path / "t.parquet", batches(), INFO)
     assert [path.name for path in tmp_path.iterdir()] == ["t.parquet"]
     assert (tmp_path / "t.parquet").read_bytes() == old
-
-
-def test_an_output_folder_that_cannot_be_made_is_one_line(tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(HeapfitError, match="cannot be written"):
-        write_trace(tmp_path / "file" / "t.parquet", [columns()], INFO)
 
 
 @pytest.mark.parametrize(
@@ -443,13 +421,6 @@ def test_they_stay_in_the_stored_trace_and_are_left_out_of_what_is_served(huge):
         )
     with open_trace(huge, keep_oversized=True) as whole:
         assert whole is huge
-
-
-def test_a_trace_without_them_is_taken_as_it_is(tmp_path):
-    source = tmp_path / "run.heap"
-    source.write_text("a 0 100\nf 0\n")
-    trace = import_file(source, tmp_path / "run.parquet")
-    assert leave_out_oversized(trace, tmp_path) is trace
 
 
 def test_more_than_three_are_counted(tmp_path):

@@ -3,13 +3,11 @@
 
 import json
 
-import numpy as np
 import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import (
     WorkloadSpec,
@@ -17,51 +15,6 @@ from heapfit.workloads.synthetic import (
     is_workload,
     parse_workload,
 )
-
-ALLOC, FREE = 0, 4
-
-
-class Random:
-    """The engine's random numbers, by numpy's Philox."""
-
-    def __init__(self, seed: int) -> None:
-        self._philox = np.random.Philox(key=seed)
-
-    def below(self, bound: int) -> int:
-        """Lemire's method, as published."""
-        while True:
-            product = int(self._philox.random_raw()) * bound
-            if product % 2**64 >= 2**64 % bound:
-                return product >> 64
-
-
-def table2_walk(sizes: list[int], limit: int, events: int, seed: int) -> list[tuple[int, int, int]]:
-    """(op, object, size): the law of table 2 as one would write it down."""
-    random = Random(seed)
-    live: list[list[int]] = [[] for _ in sizes]
-    trace, born = [], 0
-    for _ in range(events):
-        kind = random.below(len(sizes))
-        blocks = live[kind]
-        if not blocks or (len(blocks) < limit and random.below(2) == 0):
-            trace.append((ALLOC, born, sizes[kind]))
-            blocks.append(born)
-            born += 1
-        else:
-            victim = random.below(len(blocks))
-            trace.append((FREE, blocks[victim], 0))
-            blocks[victim] = blocks[-1]
-            blocks.pop()
-    return trace
-
-
-@pytest.mark.parametrize("seed", [1, 2**64 - 1])
-def test_table_2_is_what_its_law_says_with_numpys_random_numbers(tmp_path, seed):
-    spec = parse_workload("t2_w4:events=2000,limit=5", seed)
-    (batch,) = generate_workload(spec, tmp_path / "a.parquet").batches(("op", "object", "size"))
-    assert list(zip(*(column.tolist() for column in batch.values()), strict=True)) == table2_walk(
-        [2952, 1978, 1040, 528], 5, 2000, seed
-    )
 
 
 def test_a_workload_is_a_trace_that_tells_what_it_is(tmp_path):
@@ -71,13 +24,6 @@ def test_a_workload_is_a_trace_that_tells_what_it_is(tmp_path):
     assert info.program == "queue_fill:packets=2000"
     assert info.source.startswith("synthetic workload queue_fill, seed 3: ack_percent=43 ")
     assert "packets=2000" in info.source
-
-
-def test_equal_seeds_give_equal_traces_and_other_seeds_others(tmp_path):
-    def content(seed: int, name: str) -> str:
-        return content_hash(generate_workload(parse_workload("djgpp_test", seed), tmp_path / name))
-
-    assert content(5, "a") == content(5, "b") != content(6, "c")
 
 
 def test_a_workload_is_known_by_its_name_and_written_as_it_was_read():

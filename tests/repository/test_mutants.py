@@ -11,22 +11,8 @@ from mutants.engine_judge import python_tests
 from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
-from mutants.native import Build
-from mutants.package_judge import Reach, module_of, names_in
 from mutants.tree import Tree
 from mutants.variants import numbered, refused, with_variants
-from mutants.verdict import (
-    INVALID,
-    KILLED,
-    SAME,
-    SURVIVED,
-    TIMEOUT,
-    Judge,
-    Kept,
-    UnsoundTestError,
-    Verdict,
-)
-from mutation import judge_soundly
 
 C_SOURCE = b"""\
 static bool f(int a, int b) {
@@ -178,42 +164,6 @@ def test_only_changed_lines_are_mutated_since_a_commit(changed: Path) -> None:
     assert {one.function for one in on_changed_lines(changed, mutants, "HEAD")} == {"g"}
 
 
-def a_mutant() -> Mutant:
-    return next(one for one in mutants_of("a.c", C_SOURCE) if one.was == "&&")
-
-
-@pytest.fixture
-def tested(tmp_path: Path) -> Path:
-    """A source and two tests."""
-    (tmp_path / "a.c").write_bytes(C_SOURCE)
-    (tmp_path / "tests").mkdir()
-    for name in ("one.c", "two.c"):
-        (tmp_path / "tests" / name).write_text(name)
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("verdict", "holds_after_one", "holds_after_two"),
-    [
-        (Verdict(KILLED, "tests/one.c"), False, True),
-        (Verdict(TIMEOUT, "tests/two.c"), True, False),
-        (Verdict(SURVIVED), False, False),
-        (Verdict(INVALID), True, True),
-        (Verdict(SAME), True, True),
-    ],
-)
-def test_a_kept_result_holds_until_what_it_rests_on_changes(
-    tested: Path, verdict: Verdict, holds_after_one: bool, holds_after_two: bool
-) -> None:
-    file = tested / "kept.csv"
-    for name, holds in (("one.c", holds_after_one), ("two.c", holds_after_two)):
-        Kept(tested, file).keep(a_mutant(), verdict, ["tests"])
-        assert Kept(tested, file).find(a_mutant(), ["tests"]) == verdict
-        (tested / "tests" / name).write_text("changed")
-        found = Kept(tested, file).find(a_mutant(), ["tests"])
-        assert found == (verdict if holds else None)
-
-
 def test_every_named_equivalent_is_a_mutant_with_an_argument(root: Path) -> None:
     for one in equivalents(root):
         mutants = mutants_of(one.file, (root / one.file).read_bytes())
@@ -235,55 +185,6 @@ def test_a_tree_holds_a_fault_no_longer_than_it_is_judged(changed: Path) -> None
     assert (tree.top / "a.c").read_bytes() == sound == (changed / "a.c").read_bytes()
 
 
-def test_a_build_tells_what_does_not_compile_and_what_comes_to_the_same(tmp_path: Path) -> None:
-    git(tmp_path, "init")
-    (tmp_path / "a.c").write_text("int f(int a) {\n    return a * 2;\n}\n")
-    lists = "cmake_minimum_required(VERSION 3.25)\nproject(a C)\nadd_library(a STATIC a.c)\n"
-    (tmp_path / "CMakeLists.txt").write_text(lists)
-    build = Build(Tree(tmp_path, "core"), "a", ["-DCMAKE_C_FLAGS=-O1"])
-    file = build.tree.top / "a.c"
-    sound = build.made(["liba.a"])
-    for text, made in (("a + a", sound), ("a * 3", None), ("b", None)):
-        file.write_text(f"int f(int a) {{\n    return {text};\n}}\n")
-        assert bool(build.errors(file)) == (text == "b")
-        assert (build.made(["liba.a"]) == sound) == (made is not None)
-
-
-class Told(Judge):
-    """Of tests by the words of their names."""
-
-    tests = ()
-
-    def judge(self, mutant: Mutant) -> Verdict:
-        assert mutant.operator
-        failing, verdict = self.first_failure(["broken", "blind", "seeing"])
-        self.is_faulty = False
-        self.require_sound(failing)
-        return verdict
-
-    is_faulty = True
-
-    def code_of(self, test: str) -> int | None:
-        return int(test == "broken" or (test == "seeing" and self.is_faulty))
-
-
-def test_a_test_that_fails_anyway_is_named_and_left_out(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    judge = Told()
-    mutant = mutants_of("a.c", C_SOURCE)[0]
-    with pytest.raises(UnsoundTestError, match="broken"):
-        judge.judge(mutant)
-    judge.is_faulty = True
-    assert judge_soundly(judge, mutant) == Verdict(KILLED, "seeing")
-    judge = Told()
-    judge_soundly(judge, mutant)
-    judge.failing |= {"blind", "seeing"}
-    with pytest.raises(SystemExit, match="no test that would judge it passes"):
-        judge.judge(mutant)
-    assert capsys.readouterr().out.startswith("broken: fails without any mutant")
-
-
 def test_the_engine_s_mutants_are_judged_by_tests_that_are_there(root: Path) -> None:
     rooms = {path.name for path in (root / "engine/src").iterdir() if path.is_dir()}
     found = python_tests(root)
@@ -291,36 +192,3 @@ def test_the_engine_s_mutants_are_judged_by_tests_that_are_there(root: Path) -> 
     for room, tests in found.items():
         assert len(tests) >= 6, room
         assert all((root / test).is_file() for test in tests)
-
-
-@pytest.mark.parametrize(
-    ("file", "function", "test"),
-    [
-        ("design/placement/learned.py", "PlacementSearch._guess", "test_placement"),
-        ("comparison/margin.py", "HeapSize.region_with", "test_incumbents"),
-        ("forecast/growth.py", "find_growth", "test_forecast"),
-        ("plan/toml_table.py", "parse", "test_plan"),
-    ],
-)
-def test_a_function_is_reached_first_by_tests_of_its_names(
-    file: str, function: str, test: str, root: Path
-) -> None:
-    path = root / "python/heapfit" / file
-    module = module_of(path.relative_to(root))
-    found = Reach(root).tests([module], names_in(path), function.split("."))
-    assert f"tests/python/{test}.py" in found[:3]
-
-
-def test_programs_of_a_test_are_those_that_the_build_has(tmp_path: Path) -> None:
-    (tmp_path / "tests").mkdir()
-    (tmp_path / "tests/a.c").write_text("int main(void) { return 0; }\n")
-    (tmp_path / "CMakeLists.txt").write_text(
-        "cmake_minimum_required(VERSION 3.20)\nproject(a C)\nadd_subdirectory(tests)\n"
-    )
-    (tmp_path / "tests/CMakeLists.txt").write_text(
-        "foreach(level 1 2)\n add_executable(named${level} a.c)\nendforeach()\n"
-    )
-    tree = Tree.__new__(Tree)
-    tree.root = tree.top = tmp_path
-    build = Build(tree, "a", [])
-    assert build.programs == {"tests/a.c": ["tests/named1", "tests/named2"]}

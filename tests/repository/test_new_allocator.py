@@ -49,19 +49,6 @@ const hfit_allocator hfit_{NAME}_allocator = {{
     .operations = &hfit_{NAME}_operations,
 }};
 """
-SCENARIO = f"""
-schema = 1
-name = "two"
-[traffic]
-arrivals = {{ law = "poisson", rate = 100 }}
-sizes = {{ law = "uniform", least = 1, most = 64 }}
-holding = {{ law = "exponential", mean = 0.05 }}
-[schemes]
-new = {{ plan = {{ allocator = "{NAME}" }}, region = 2048 }}
-known = {{ plan = {{ allocator = "{TEMPLATE}" }}, region = 2048 }}
-[run]
-requests = 2_000
-"""
 SUITES = ("contract1", "battery1", "faults")
 ASKS = re.compile(r"_engine\.allocators\(|find_allocators\(|list_shipped\(")
 WORD = re.compile(r"\w+")
@@ -159,28 +146,6 @@ def heapfit(python: Path, tmp_path: Path) -> Run:
     return command
 
 
-def test_one_wheel_serves_every_python_from_3_11(wheel: Path) -> None:
-    assert "-cp311-abi3-linux" in wheel.name
-
-
-def test_a_wheel_holds_no_c_but_what_plugins_and_generated_folders_take(wheel: Path) -> None:
-    names = zipfile.ZipFile(wheel).namelist()
-    assert {"heapfit/py.typed", "heapfit/_engine.pyi"} <= set(names)
-    native = {name for name in names if name.endswith((".c", ".h", ".cpp", ".hpp", ".a"))}
-    assert f"heapfit/core/src/tiling/{NAME}.c" in native
-    marks = "heapfit/generate/worst_case/loop_marks.h"
-    ours = tuple(
-        f"heapfit/{name}/"
-        for name in ("core", "baselines", "proofs", "plugin", "recorder", "preload")
-    )
-    assert [name for name in native if not name.startswith((*ours, marks))] == []
-
-
-def test_an_installed_wheel_works_outside_the_tree(python: Path, tmp_path: Path) -> None:
-    place = run(python, "-c", "import heapfit._engine as e; print(e.__file__)", cwd=tmp_path)
-    assert Path(place).is_relative_to(python.parent.parent)
-
-
 @pytest.fixture(scope="module")
 def suites(tree: Path) -> Path:
     """The C suites that run over the registry, built as a release in the extended tree."""
@@ -271,10 +236,6 @@ def trace(root: Path) -> Path:
     return path
 
 
-def test_a_new_allocator_is_named_by_the_help_of_compare(heapfit: Run) -> None:
-    assert NAME in heapfit("compare", "--help")
-
-
 def test_what_a_new_allocator_leaves_out_is_listed_as_unknown(heapfit: Run) -> None:
     lines = heapfit("allocators", NAME).splitlines()
     for label in ("worst case", "bytes a block", "fragmentation"):
@@ -321,25 +282,6 @@ def test_a_new_allocator_is_tried_by_fit(heapfit: Run, trace: Path, tmp_path: Pa
 def test_nothing_is_proven_of_a_new_allocator(heapfit: Run, trace: Path) -> None:
     assert "U_max" in (told := heapfit("bounds", trace, "--search", "0"))
     assert NAME not in told
-
-
-def test_a_new_allocator_is_a_scheme(heapfit: Run, tmp_path: Path) -> None:
-    (tmp_path / "two.toml").write_text(SCENARIO)
-    results = json.loads(heapfit("simulate", "two.toml", "--json"))["results"]
-    values = {one["scheme"]: (one["capacity"], one["metrics"]) for one in results}
-    assert values["new"] == values["known"]
-
-
-def test_a_new_allocator_lies_behind_no_pools(python: Path, tmp_path: Path) -> None:
-    code = f"""
-from heapfit.errors import HeapfitError
-from heapfit.plan.plan import Plan, Pool
-try:
-    Plan("class_pools", {{}}, (Pool(16, 1, True),), Plan("{NAME}")).engine()
-except HeapfitError as error:
-    print(error)
-"""
-    assert f"{NAME} cannot be shared" in run(python, "-c", code, cwd=tmp_path)
 
 
 def test_a_new_allocator_becomes_code(heapfit: Run, tmp_path: Path) -> None:

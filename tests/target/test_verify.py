@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -123,30 +122,6 @@ def changed_addresses_are_found(folder):
     assert find_first_difference(trace, other, addresses) is not None
 
 
-def test_a_heap_that_runs_out_is_fitted_again_with_what_was_recorded(tmp_path, monkeypatch):
-    """The search itself is another test's: here a larger region stands for what it finds."""
-    fitted_from = []
-
-    def fitted(sources, *_, **__):
-        fitted_from.append([path.name for path in sources])
-        (tmp_path / "fitted.toml").write_text(PLAN.format(region=40_000))
-        return SimpleNamespace(paths=SimpleNamespace(plan=tmp_path / "fitted.toml"))
-
-    monkeypatch.setattr(loop, "fit", fitted)
-    (tmp_path / "plan.toml").write_text(PLAN.format(region=10_000))
-    make = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}"
-    emulation = emulate_example(tmp_path, "firmware.elf")
-    options = loop.VerifyOptions(times=1, platforms=("freertos",))
-    firmware = Firmware(make, emulation)
-    done = loop.verify(tmp_path / "plan.toml", firmware, tmp_path / "out", options)
-    first, second = done.rounds
-    assert (first.is_passed, first.runs[0].ending) == (False, "ended with status 1")
-    assert (second.is_passed, second.plan.region) == (True, 40_000)
-    assert fitted_from == [["run-1.parquet"]]
-    assert (done.is_settled, done.refused, second.runs[0].run) == (True, (), 2)
-    assert done.looks == 1  # the first round had no last runs
-
-
 def test_a_build_that_fails_is_told_by_its_first_error(tmp_path):
     script = "printf '%s\\n' 'main.c:1: error: no heap' 'make: *** [image] Error 1' >&2; exit 7"
     told = verify(tmp_path, 40_000, build=f"sh -c {shlex.quote(script)}", status=1)
@@ -220,12 +195,6 @@ def test_an_image_that_dies_is_run_again_over_a_heap_that_names_the_misuse(tmp_p
     assert "written after its free: found" in told
 
 
-def test_a_folder_with_other_files_is_refused_at_once(tmp_path):
-    (tmp_path / "verified").mkdir()
-    (tmp_path / "verified/mine").write_text("")
-    assert "is not empty" in verify(tmp_path, 40_000, status=1)
-
-
 def test_once_settled_the_heap_of_today_runs_the_same_and_both_are_compared(tmp_path):
     """Each over the requests that it got itself: no change for two runs."""
     today = f"make -s -C {EXAMPLE} RECORD={{record}} SYSTEM=loop BUILD={tmp_path}/build"
@@ -267,18 +236,6 @@ def test_on_riscv_a_heap_that_records_itself_places_every_block_as_the_replay_do
     assert not (tmp_path / "verified/code/record.c").exists()
     assert (result["settled"], result["refused"], result["times"]) == (True, [], 2)
     assert [run["elsewhere"] for run in result["runs"]] == [None, None]
-
-
-def test_a_loop_asks_for_the_same_on_any_processor(tmp_path):
-    asked = []
-    for processor in ("cortex-m3", "rv32imac"):
-        folder = tmp_path / processor
-        make = f"make -s -C {EXAMPLE} CPU={processor} SYSTEM=loop RECORD=1 BUILD={folder}"
-        subprocess.run(make.split(), check=True)
-        image = Emulation(folder / "firmware.elf", ("1", "1"), icount="shift=6,sleep=off")
-        trace = record_emulated(image, folder / "run.parquet").trace
-        asked.append(load_trace(trace, 8).content)
-    assert asked[0] == asked[1]
 
 
 def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
@@ -328,11 +285,6 @@ def test_a_folder_is_as_it_was_after_an_interrupt_or_an_error(tmp_path, is_there
     with pytest.raises((KeyboardInterrupt, HeapfitError)):
         loop.verify(tmp_path / "plan.toml", Ended(), tmp_path / "a/out")
     assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_runs_that_placed_blocks_as_the_replay_does_are_counted():
-    runs = tuple(SimpleNamespace(elsewhere=event) for event in (None, 7, None, 0))
-    assert loop.Round(SimpleNamespace(), runs, 4).matching_runs == 2
 
 
 def test_each_run_has_an_image_of_its_own_where_the_build_names_the_run(tmp_path, monkeypatch):

@@ -40,7 +40,7 @@ Format recognise(FrameBytes front) {
 } // namespace
 
 struct CaptureReader::State {
-    explicit State(PacketUnit unit) : packets(unit) {}
+    State(PacketUnit unit, DeviceSide side) : packets(unit, std::move(side)) {}
 
     CapturePosition position;
     PacketCollector packets;
@@ -139,7 +139,8 @@ bool CaptureReader::State::is_whole() const {
     return pending.empty() && drop == 0 && std::visit(is_between, format);
 }
 
-CaptureReader::CaptureReader(PacketUnit unit) : state_(std::make_unique<State>(unit)) {}
+CaptureReader::CaptureReader(PacketUnit unit, DeviceSide side)
+    : state_(std::make_unique<State>(unit, std::move(side))) {}
 
 CaptureReader::~CaptureReader() = default;
 CaptureReader::CaptureReader(CaptureReader &&) noexcept = default;
@@ -181,6 +182,12 @@ void CaptureReader::finish() {
 
 const PacketCounts &CaptureReader::counts() const {
     return state_->packets.counts;
+}
+
+std::vector<Address> CaptureReader::common_addresses() const {
+    const std::vector<Address> &ip = state_->packets.ip_addresses.list();
+    const std::vector<Address> &ethernet = state_->packets.ethernet_addresses.list();
+    return ip.size() == 1 || (ethernet.size() != 1 && !ip.empty()) ? ip : ethernet;
 }
 
 bool is_capture(std::span<const std::uint8_t> front) {

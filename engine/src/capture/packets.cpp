@@ -27,6 +27,7 @@ std::vector<std::string> PacketCounts::notes() const {
             list.push_back(counted(count, text));
         }
     };
+    note(other_side, "left out: of the other direction, or of other devices");
     note(no_ip, "without IP skipped");
     note(encrypted, "of encrypted 802.11 skipped");
     std::size_t named = 0;
@@ -54,14 +55,17 @@ std::vector<std::string> PacketCounts::notes() const {
 }
 
 std::string PacketCounts::no_packets() const {
-    std::string text = "none of " + std::to_string(records) + " packets is IP";
+    std::string text = "none of " + std::to_string(records) + " packets is " +
+                       (other_side > 0 ? "of that device and direction" : "IP");
     const char *separator = " (";
     for (const std::string &note : notes()) {
         text += separator + note;
         separator = "; ";
     }
     text += records == 0 ? "" : ")";
-    return text + (records == 0 ? "" : "; import --whole-frames takes frames as they are");
+    return text + (records == 0 || other_side > 0
+                       ? ""
+                       : "; import --whole-frames takes frames as they are");
 }
 
 Tick PacketCollector::place(std::int64_t absolute_us) {

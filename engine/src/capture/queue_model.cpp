@@ -24,13 +24,15 @@ constexpr Tick long_gap_as_us = 1'000'000;
 constexpr Tick time_end_us = Tick{1} << 63;
 constexpr double slowest_rate = 0.001, fastest_rate = 1e9;       // packets a second: 1000 s to 1 ns
 constexpr double slowest_link = 1e3, fastest_link = 1e12;        // bits a second
+constexpr double lowest_scale = 0.001, highest_scale = 1000;     // of the arrivals
 constexpr std::uint64_t longest_hold_us = 1'000'000'000'000'000; // 31 years
 
 [[noreturn]] void refuse(std::string_view text) {
     throw Error("queue model: \"" + std::string(text.substr(0, 60)) +
                 "\" is none (use fill-drain:N, fifo:RATE with 0.001 to 1e9 packets a second, "
-                "link:BITS_PER_S with 1e3 to 1e12, hold:fixed:US or hold:exp:MEAN_US[:SEED] with "
-                "at most 1e15 us)");
+                "link:BITS_PER_S with 1e3 to 1e12, hold:fixed:TIME or hold:exp:MEAN[:SEED] with "
+                "at most 1e15 us, as 10ms; behind it ,to=ADDRESS or ,from=ADDRESS of a device; "
+                ",rate=2)");
 }
 
 template <class Number> std::optional<Number> parsed_number(std::string_view text) {
@@ -61,9 +63,32 @@ template <class Number> Number number(std::string_view text, Number lowest, Numb
     return *value;
 }
 
+// A number whose last letter may multiply it: 10k, 2.5M.
+double scaled_number(std::string_view text, double lowest, double highest) {
+    constexpr std::string_view letters = "kMG";
+    const std::size_t power = text.empty() ? letters.npos : letters.find(text.back());
+    const bool is_scaled = power != letters.npos;
+    const double factor = is_scaled ? std::pow(1e3, static_cast<double>(power + 1)) : 1;
+    text.remove_suffix(is_scaled ? 1 : 0);
+    return factor * number(text, lowest / factor, highest / factor);
+}
+
+// Whole microseconds: of 500us, 10ms, 0.5s, or of a number without a unit.
+std::uint64_t duration_us(std::string_view text) {
+    constexpr std::pair<std::string_view, double> units[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}};
+    for (const auto &[unit, us] : units) {
+        if (text.ends_with(unit)) {
+            text.remove_suffix(unit.size());
+            return static_cast<std::uint64_t>(
+                std::llround(us * number(text, 0.0, static_cast<double>(longest_hold_us) / us)));
+        }
+    }
+    return number<std::uint64_t>(text, 0, longest_hold_us);
+}
+
 Model exponential_hold(std::string_view arguments) {
     const std::size_t colon = std::min(arguments.find(':'), arguments.size());
-    const auto mean = number<std::uint64_t>(arguments.substr(0, colon), 0, longest_hold_us);
+    const auto mean = duration_us(arguments.substr(0, colon));
     const auto seed = colon == arguments.size()
                           ? std::uint64_t{0}
                           : number<std::uint64_t>(arguments.substr(colon + 1), 0, UINT64_MAX);
@@ -76,19 +101,27 @@ Model parsed(std::string_view text) {
         return FillAndDrain{number<std::uint32_t>(after(name), 1, UINT32_MAX)};
     }
     if (constexpr std::string_view name = "fifo:"; text.starts_with(name)) {
-        const double rate = number(after(name), slowest_rate, fastest_rate);
+        const double rate = scaled_number(after(name), slowest_rate, fastest_rate);
         return FifoServer{static_cast<std::uint64_t>(std::llround(1e9 / rate))};
     }
     if (constexpr std::string_view name = "link:"; text.starts_with(name)) {
-        return LinkServer{number(after(name), slowest_link, fastest_link)};
+        return LinkServer{scaled_number(after(name), slowest_link, fastest_link)};
     }
     if (constexpr std::string_view name = "hold:fixed:"; text.starts_with(name)) {
-        return HoldingTime{true, number<std::uint64_t>(after(name), 0, longest_hold_us)};
+        return HoldingTime{true, duration_us(after(name))};
     }
     if (constexpr std::string_view name = "hold:exp:"; text.starts_with(name)) {
         return exponential_hold(after(name));
     }
     refuse(text);
+}
+
+// A time from the start where `rate` times as many packets come in a second.
+Tick scaled_time(Tick time_us, double rate) {
+    const double scaled = static_cast<double>(time_us) / rate;
+    return rate == 1                                    ? time_us
+           : scaled >= static_cast<double>(time_end_us) ? time_end_us
+                                                        : static_cast<Tick>(scaled);
 }
 
 } // namespace
@@ -193,18 +226,38 @@ void HoldingTime::finish(QueueEvents &out) {
     }
 }
 
-QueueModel::QueueModel(std::string_view text) : model_(parsed(text)) {}
+QueueModel::QueueModel(std::string_view text) : model_(parsed(text.substr(0, text.find(',')))) {
+    for (std::size_t comma = text.find(','); comma != text.npos;) {
+        const std::size_t next = text.find(',', comma + 1);
+        take_choice(text.substr(comma + 1, next - comma - 1));
+        comma = next;
+    }
+}
+
+void QueueModel::take_choice(std::string_view choice) {
+    const std::size_t sign = std::min(choice.find('='), choice.size());
+    const std::string_view name = choice.substr(0, sign);
+    const std::string_view value = choice.substr(std::min(sign + 1, choice.size()));
+    if (name == "rate") {
+        rate_ = number(value, lowest_scale, highest_scale);
+    } else if ((name == "to" || name == "from") && side_.device.empty()) {
+        side_ = {parsed_address(value), name == "from"};
+    } else {
+        refuse(choice);
+    }
+}
 
 QueueEvents QueueModel::feed(std::span<const Tick> time_us, std::span<const std::uint32_t> size) {
     QueueEvents out;
     out.reserve(2 * size.size()); // most are freed before the next chunk
     const auto arrive_all = [&](auto &model) {
         for (std::size_t i = 0; i < time_us.size(); ++i) {
-            if (time_us[i] < last_us_ || time_us[i] >= time_end_us || arrivals_ == UINT32_MAX) {
+            const Tick at_us = scaled_time(time_us[i], rate_);
+            if (at_us < last_us_ || at_us >= time_end_us || arrivals_ == UINT32_MAX) {
                 throw Error("queue model: packet " + std::to_string(std::uint64_t{arrivals_} + 1) +
                             ": its time decreases or reaches 2^63, or it is the 2^32nd");
             }
-            last_us_ = time_us[i];
+            last_us_ = at_us;
             model.arrive({arrivals_++, size[i], last_us_}, out);
         }
     };

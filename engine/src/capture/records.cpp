@@ -5,6 +5,8 @@ namespace heapfit {
 
 namespace {
 
+constexpr std::uint16_t ethernet_link = 1;
+
 void keep(PacketCollector &packets, const CapturedPacket &packet, std::uint32_t size) {
     if (packet.is_timed) {
         packets.add(packet.time_us, size);
@@ -29,11 +31,22 @@ void settle_lengths(const CapturePosition &position, CapturedPacket &packet, Pac
 void collect(PacketCollector &packets, IpFinder find_ip, const CapturedPacket &packet) {
     PacketCounts &counts = packets.counts;
     ++counts.records;
+    const IpPlace place = find_ip == nullptr ? IpPlace{} : find_ip(packet.frame);
+    const PacketEnds ip = ip_ends(packet.frame, place);
+    const PacketEnds ethernet =
+        find_ip == ip_finder(ethernet_link) ? ethernet_ends(packet.frame) : PacketEnds{};
+    if (!ip.source.empty()) {
+        packets.ip_addresses.add(ip);
+        packets.ethernet_addresses.add(ethernet);
+    }
+    if (!packets.side.takes(ip, ethernet)) {
+        ++counts.other_side;
+        return;
+    }
     if (packets.unit == PacketUnit::frame && packet.original > 0) {
         keep(packets, packet, packet.original);
         return;
     }
-    const IpPlace place = find_ip(packet.frame);
     if (place.kind == IpPlace::Kind::encrypted) {
         ++counts.encrypted;
         return;

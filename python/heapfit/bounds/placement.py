@@ -19,7 +19,7 @@ from pyarrow import csv
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
-from heapfit.outputs.file import stage_file
+from heapfit.outputs.file import write_file
 from heapfit.trace.stored import prefix_errors
 
 
@@ -39,9 +39,7 @@ class Placement:
             ".h": partial(self._header, path.stem),
             ".json": self._json,
         }
-        content = forms.get(path.suffix, self._csv)()
-        with stage_file(path) as staging:
-            staging.write_bytes(content)
+        write_file(path, forms.get(path.suffix, self._csv)())
 
     def _table(self) -> pa.Table:
         """Times are events; a tensor's id is its number in the model."""

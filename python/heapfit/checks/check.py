@@ -11,7 +11,7 @@ them; without any, the peak that the plan has of its own recordings.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -39,7 +39,7 @@ from heapfit.forecast.kind import find_kind
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
 from heapfit.importers.source_lines import places_in
-from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.plan_file import PlanFile, TrainingRecord
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
@@ -305,7 +305,7 @@ def _check_in_job(
     *base: Path,
     progress: Progress = ignore_progress,
 ) -> CheckedRecording:
-    name, request = argument
+    name, request = argument[0], replace(argument[1], folder=path.parent)
     if request.highest is not None:
         request = replace(request, highest=(Trace.open(base[0]), request.highest[1]))
     stages = WeightedProgress(progress, _STAGES)
@@ -331,6 +331,7 @@ class _CheckRequest:
     plan: PlanFile
     options: CheckOptions
     highest: tuple[Trace, int] | None  # of the base, and its peak
+    folder: Path = Path()  # of the recording that is checked
 
     @cached_property
     def base(self) -> Base | None:
@@ -340,14 +341,19 @@ class _CheckRequest:
         trace, peak = self.highest
         return Base(source_name(trace.path), peak)
 
-    @cached_property
-    def holdings(self) -> Holdings | None:
-        """The base's holdings, needed only after a failure; None if it is too long for memory."""
-        if self.highest is None or not self.highest[0].fits_in_memory:
+    def find_holdings(self) -> Holdings | None:
+        """The base's holdings, or those of the plan's highest recording beside the new one.
+
+        None if there is none that memory holds.
+        """
+        known = self.plan.trained_on
+        traces = [self.highest[0]] if self.highest else find_training(known, self.folder)
+        loaded = [load_trace(one) for one in traces if one.fits_in_memory]
+        if not loaded:
             return None
         programs = self.options.base_programs or self.options.programs
-        loaded = load_trace(self.highest[0])
-        return holdings_of(loaded, programs, by_function=bool(self.options.base_programs))
+        highest = max(loaded, key=lambda one: one.profile.u_max)
+        return holdings_of(highest, programs, by_function=bool(self.options.base_programs))
 
     def judge(self, run: PlanRun) -> CheckedRecording:
         """The recording with what is wrong by its run and its peak alone."""
@@ -429,4 +435,15 @@ def _search_needs(
 def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:
     options = request.options
     held = holdings_of(loaded, options.programs, by_function=bool(options.base_programs))
-    return changes(held, request.holdings)
+    return changes(held, request.find_holdings())
+
+
+def find_training(record: TrainingRecord, folder: Path) -> list[Trace]:
+    """The recordings of a plan that lie in a folder, if their requests are still the same."""
+    found = []
+    for one in record.traces or (record,):
+        path = folder / Path(f"{one.trace}.parquet").name
+        with suppress(HeapfitError, OSError):  # another file of that name
+            if path.is_file() and content_hash(trace := Trace.open(path)) == one.content:
+                found.append(trace)
+    return found

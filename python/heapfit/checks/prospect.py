@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from math import ceil
 
 from heapfit.checks.margin import peak_of_plan
-from heapfit.comparison.failure_share import bound_failures
 from heapfit.comparison.margin import UNIT
 from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, find_level
 from heapfit.forecast.trend import find_trend
@@ -41,7 +40,6 @@ class Prospect:
 
     runs: int  # that differ
     failed: int
-    highest_chance: float | None  # that the counts alone allow, 95 % sure; None: one has failed
     needed: tuple[int, int] | None  # bytes in which 9 of 10 and 99 of 100 further runs run
     margin_end: MarginEnd | None  # None: too few, or no trend
 
@@ -54,14 +52,13 @@ def find_prospect(
     There are no bytes where they are few, have a trend, or were not all searched.
     """
     runs = len(needs)
-    bound = None if failed or not runs else bound_failures(0, runs)
     if runs < OWN_RUNS:
-        return Prospect(runs, failed, bound, None, None)
+        return Prospect(runs, failed, None, None)
     end = _find_margin_end(needs, region)
     if end is not None or not are_searched:
-        return Prospect(runs, failed, bound, None, end)
+        return Prospect(runs, failed, None, end)
     usual, rare = (UNIT * ceil(find_level(needs, 1, one) / UNIT) for one in (USUAL, RARE))
-    return Prospect(runs, failed, bound, (usual, rare), None)
+    return Prospect(runs, failed, (usual, rare), None)
 
 
 def estimate_need(plan: PlanFile, peak: int, r_safe: int | None) -> float:

@@ -114,7 +114,9 @@ SHARED: Mapping[str, Option] = {
     "queue": Option(
         "--queue",
         "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
-        "link:BITS_PER_S, hold:exp:MEAN_US[:SEED] or hold:fixed:US [fill-drain:1000].",
+        "link:BITS_PER_S, hold:exp:MEAN[:SEED] or hold:fixed:10ms [fill-drain:1000]. Behind it: "
+        ",to=ADDRESS: what that device receives; ,from=ADDRESS: what it sends; ,rate=2: twice "
+        "as many a second.",
         IMPORTING,
     ),
     "admission": Option(

@@ -26,7 +26,7 @@ from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
-from heapfit.sweep.threads import map_in_threads, run_beside_body
+from heapfit.sweep.threads import map_in_threads
 from heapfit.trace.live import LiveHeap
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import TraceInfo, write_trace
@@ -196,9 +196,8 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
 def measure_case(case: ReportCase, progress: Progress = ignore_progress) -> MappedCase:
     """The map of a case's heaps, if their blocks have one place, and their bytes at the peak."""
     subjects = subjects_of(case)
-    with run_beside_body(case.shown.threads, lambda: _measure_peaks(case, subjects)) as peaks:
-        found = map_of(case.shown, subjects, progress=progress) if subjects else None
-    return found, peaks()
+    found = map_of(case.shown, subjects, progress=progress) if subjects else None
+    return found, _measure_peaks(case, subjects)
 
 
 def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple[PeakUse, ...]:
@@ -213,8 +212,8 @@ def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple
         and not row.is_in_pieces
         if (subject := subject_from_row(row, case.shown, base)) is not None
     ]
-    event = case.shown.profile.u_max_event
-    return tuple(one.measure_use(event) for one in [*subjects, *others][:_MOST_HEAPS])
+    event, shown = case.shown.profile.u_max_event, [*subjects, *others][:_MOST_HEAPS]
+    return tuple(map_in_threads(case.shown.threads, lambda one: one.measure_use(event), shown))
 
 
 def map_live(live: LiveHeap, progress: Progress = ignore_progress) -> HeapMap | None:

@@ -91,7 +91,15 @@ class Matrix:
         what = f"needs the least{where}," if more else "needs"
         text = f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
         named = (describe_namesakes(one, self.names) for _, one in known[:2])
-        return " ".join([text, *(told for notes in named for told in notes)])
+        return " ".join([text, *(told for notes in named for told in notes), *self._basis()])
+
+    def _basis(self) -> list[str]:
+        """A sentence on heaps that align their blocks to less than others, if some do."""
+        cells = [cell for column in self.columns for cell in column.comparison.rows]
+        least, most = (pick((one.alignment for one in cells), default=0) for pick in (min, max))
+        fewer = ", ".join(sorted({one.name for one in cells if one.alignment == least}))
+        told = f"Blocks of {fewer} are aligned to {least} B, which takes less, others' to {most} B."
+        return [f"{told} --alignment {least}: all that can."] if least < most else []
 
 
 def compare_traces(

@@ -120,7 +120,8 @@ def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
         return (
             f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}."
         )
-    return f"It replaces {name}: the fitted heap {found}."
+    setting = f" and its {today.heap.setting}" * today.heap.setting.isidentifier()
+    return f"It replaces {name}{setting}: the fitted heap {found}."
 
 
 def _describe_kept(answer: Answer, today: IncumbentVerdict, saved: int) -> str:

@@ -44,6 +44,8 @@ _NEARBY = 7  # values over which the pace hardly changes
 _BENT = 1.1  # times as fast was a part before, if the fall is to slow down further:
 _SLOWER = 2.0  # times as slow as the newest part its newest values may be, at most
 _FASTER = 1.35  # likewise, as fast; always
+_SPEEDED = 3.0  # times as slow as the newest part the one before counts, at most
+_DOUBT = 3.0  # over the values: as much more may be left of a bend than of two lines
 _UNEVEN = 1.3  # times as much as steps show do they hide: they differ, and are few
 _NEAR = 0.3  # of the way from the lows to the highs the last request may still be served
 
@@ -56,14 +58,15 @@ class Decline:
     low: float  # 0: it may not go on
     high: float
     since: float  # length of the newest part, which has this pace
-    before: float  # the pace of as long a part before it; the same where there is none
+    before: float  # the pace of as long a part before it; the same where there is none; 0: a bend
+    now: float  # the pace of the last value, which is more where the fall speeds up
 
     def scale(self, width: float) -> Decline:
         """The same where a value stands for so many seconds or states."""
-        rate, low, high, before = (
-            one / width for one in (self.rate, self.low, self.high, self.before)
+        rate, low, high, before, now = (
+            one / width for one in (self.rate, self.low, self.high, self.before, self.now)
         )
-        return Decline(rate, low, high, self.since * width, before)
+        return Decline(rate, low, high, self.since * width, before, now)
 
 
 def fell(values: Numbers) -> bool:
@@ -141,11 +144,32 @@ def find_decline(values: Numbers) -> Decline:
         count = min(int(count * _LONGER) + 1, len(values))
     (_, newest, spread), (since, rate, error) = found[0], found[-1]
     earlier = values[max(0, len(values) - 2 * since) : len(values) - since]
-    before = -find_trend(earlier if len(earlier) >= _NEWEST else values).slope
+    is_long = len(earlier) >= _NEWEST
+    before = -find_trend(earlier if is_long else values).slope
+    if before < rate:
+        is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
+        before = max(before, rate / _SPEEDED) if is_bent else 0.0
     slowest = rate / _SLOWER if before > _BENT * rate else rate
     low = min(rate - _SURE * error, max(newest - spread, slowest))
     high = max(rate + _SURE * error, min(newest + spread, rate * _FASTER))
-    return Decline(rate, max(0.0, low), high, since, before)
+    now = rate * sqrt(rate / before) if 0 < before < rate else rate
+    return Decline(rate, max(0.0, low), high, since, before, now)
+
+
+def speeds_up(values: Numbers, newest: int) -> bool:
+    """True if a series falls ever faster, not at one pace since its newest part began.
+
+    By what a parabola and an exponential leave of it, and two lines that meet there.
+
+    >>> speeds_up(-(np.arange(48.0) ** 3), 24), speeds_up(-np.maximum(24, np.arange(48.0)), 24)
+    (True, False)
+    """
+    age = np.arange(len(values)) - float(len(values) - newest)
+    shapes = (age * age, np.exp(2 * age / newest), np.maximum(0, age))
+    fits = np.stack([[np.ones_like(age), age, one] for one in shapes]).transpose(0, 2, 1)
+    rests = values - (fits @ (np.linalg.pinv(fits) @ values)[..., None])[..., 0]
+    left = (rests * rests).sum(axis=1)
+    return bool(left[:2].min() <= left[2] * (1 + _DOUBT / len(values)))
 
 
 def find_end(
@@ -153,8 +177,8 @@ def find_end(
 ) -> tuple[float, float, float | None]:
     """After how many further values `needed` is left at the lows; the earliest, the latest.
 
-    The latest is nearer to the highs, and where the fall slows down it goes on to do so; None if it
-    may never come.
+    The latest is nearer to the highs. A fall that slows down or speeds up goes on to do so: the
+    latest is that of the first, the others those of the second. None if it may never come.
     """
     noise, steps = _find_noise(highs)
     count = max(4, int(decline.since) // 3)
@@ -170,15 +194,24 @@ def find_end(
         root = sqrt(max(0.0, linear**2 - 4 * rate**2 * constant))
         return max(0.0, (linear + sign * root) / (2 * rate**2))
 
+    turns = decline.rate > 0 and decline.before > 0
+    bend = log(decline.before / decline.rate) / decline.since if turns else 0.0
+
+    def lose(left: float, rate: float) -> float:
+        """When so much is lost at a pace that goes on to change."""
+        share = left * bend / rate * exp(bend * decline.since / 2)
+        return -log1p(-share) / bend if share < 1 else inf
+
     after = max(0.0, low / decline.rate) if decline.rate > 0 else inf
     earliest = cross(low, decline.high, -1, noise) if low > sqrt(variance) else 0.0
+    if bend < 0:
+        after = lose(max(0.0, low), decline.rate)
+        earliest = min(earliest, lose(max(0.0, low - sqrt(variance)), decline.high))
     if decline.low <= 0:
         return after, min(after, earliest), None
     latest = max(after, cross(middle, decline.low, 1))
-    if decline.before > decline.rate:
-        slowing = log(decline.before / decline.rate) / decline.since
-        share = middle * slowing / decline.rate * exp(slowing * decline.since / 2)
-        latest = max(latest, -log1p(-share) / slowing) if share < 1 else inf
+    if bend > 0:
+        latest = max(latest, lose(middle, decline.rate))
     return after, min(after, earliest), latest if latest < inf else None
 
 

@@ -16,9 +16,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import explain_write_errors
-from heapfit.outputs.folder import move_staged
-from heapfit.outputs.scratch import scratch_folder
+from heapfit.outputs.folder import stage_folder
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
@@ -30,18 +28,11 @@ _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 @contextlib.contextmanager
 def stage_code_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
-    with explain_write_errors(folder):
-        require_replaceable(folder)
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with scratch_folder(folder.parent) as scratch:
-            staging, old = scratch / "new", scratch / "old"
-            staging.mkdir()
-            yield staging
-            _write_manifest(staging)
-            old.mkdir()
-            goes = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
-            move_staged(staging, folder, old, goes)
-            ours.add_output(folder)
+    require_replaceable(folder)
+    goes = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
+    with stage_folder(folder, lambda _: None, goes) as staging:
+        yield staging
+        _write_manifest(staging)
 
 
 def write_texts(folder: Path, texts: Mapping[str, str]) -> None:

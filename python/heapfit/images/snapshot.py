@@ -19,7 +19,7 @@ from heapfit.images.references import mark_references
 from heapfit.images.walk import Block, Damage, Heap
 from heapfit.importers.formats import SNAPSHOT
 from heapfit.importers.stream import ByteStream
-from heapfit.outputs.file import stage_file
+from heapfit.outputs.file import write_file
 
 _VERSION = 1
 _DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
@@ -56,8 +56,7 @@ def read_image(
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> None:
     """Stores a snapshot at `path`, which appears whole or not at all."""
-    with stage_file(path) as staging:
-        staging.write_text(json.dumps({SNAPSHOT: _VERSION, **asdict(snapshot)}), encoding="utf-8")
+    write_file(path, json.dumps({SNAPSHOT: _VERSION, **asdict(snapshot)}).encode())
 
 
 def open_snapshot(path: Path) -> Snapshot | None:

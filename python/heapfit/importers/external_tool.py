@@ -12,19 +12,30 @@ from pathlib import Path
 from heapfit.errors import HeapfitError
 
 # What a compiler or linker says first is the cause; `collect2: error` repeats that there was one.
-_CAUSE = re.compile(r"^(?!collect2).*(?:\berror\b|undefined reference).*$", re.MULTILINE)
+_CAUSE = re.compile(
+    r"^(?!collect2).*(?:\berror\b|undefined reference|multiple definition|truncated to fit).*$",
+    re.MULTILINE,
+)
 PATIENCE = 300  # seconds for one command; a million events take about 30, counted
 
 
-def run(command: Sequence[str | Path], folder: Path, patience: float = PATIENCE) -> str:
+def run(
+    command: Sequence[str | Path],
+    folder: Path,
+    patience: float = PATIENCE,
+    *,
+    largest: int | None = None,
+) -> str:
     """The command's output; HeapfitError if its status is not 0.
 
-    With the first error that it names, or else with its last lines.
+    With the first error that it names, or else with its last lines. No file that it writes gets
+    more than `largest` bytes (on Linux).
     """
     words = [str(word) for word in command]
+    limit = [] if largest is None else ["prlimit", f"--fsize={largest}"]
     try:
         done = subprocess.run(
-            words,
+            [*limit, *words],
             cwd=folder,
             env=os.environ | {"LC_ALL": "C"},
             stdin=subprocess.DEVNULL,

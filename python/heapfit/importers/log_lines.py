@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import inf
-from typing import NamedTuple
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 
@@ -29,13 +28,6 @@ class Clock(StrEnum):
     DAY = "time of day"  # midnight
     UPTIME = "uptime"  # the device's start
     CALLS = "calls"  # the heap's making, and each call of it is a second
-
-
-class Moment(NamedTuple):
-    """A time in a log."""
-
-    seconds: float
-    clock: Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +101,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "Zephyr: hours:minutes:seconds.milliseconds,microseconds",
     ),
     (Clock.UPTIME, rf"(?:[Uu]p(?:time)?:?\s*)?{_DAYS}{_HMS}", "uptime with days"),
+    (Clock.UPTIME, rf"T(?P<days>\d+)-{_HMS}", "days and time of day behind a T"),
     (Clock.DAY, r"(?P<h>\d\d)h(?P<m>\d\d)m(?P<s>\d\d(?:\.\d+)?)s?\b", "03h04m05s"),
     (
         Clock.UPTIME,
@@ -333,14 +326,14 @@ def _weigh_order(dates: Sequence[re.Match[str]], month: int, day: int) -> tuple[
     return sum(int(one[month]) > 12 for one in dates), falls, max(days) - min(days)
 
 
-def parse_moment(text: str) -> Moment | None:
-    """The time that a text is, a date or a time of day; None if it is none.
+def parse_time(text: str) -> dict[Clock, float]:
+    """The time that a text is, a date or a time of day; empty if it is none.
 
-    >>> parse_moment("20 Jan 1970 01:00:00 AM"), parse_moment("90500 ms")[0]
-    (Moment(seconds=1645200.0, clock=<Clock.DATE: 'date'>), 90.5)
+    >>> parse_time("20 Jan 1970 01:00:00 AM"), parse_time("90500 ms")
+    ({<Clock.DATE: 'date'>: 1645200.0}, {<Clock.UPTIME: 'uptime'>: 90.5})
     """
     moments, _ = split_prefix(text + " x")
-    return next((Moment(seconds, clock) for clock, seconds in moments.items()), None)
+    return dict(islice(moments.items(), 1))
 
 
 def _count_seconds(parts: dict[str, str | None]) -> float | None:

@@ -7,13 +7,16 @@ and queueing are the engine's; here its parts are joined.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import Protocol
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.importers.source import ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
@@ -26,6 +29,23 @@ from heapfit.trace.table_file import Columns
 def is_packets(head: bytes) -> bool:
     """True if a file that begins so is a capture or a packet table."""
     return _engine.is_capture(head) or _engine.is_packet_table(head)
+
+
+def find_devices(sources: Sequence[Path]) -> list[str] | None:
+    """The address at an end of every packet of all captures; both of two hosts; none of many.
+
+    None where no source is a capture.
+    """
+    common: set[str] | None = None
+    for source in filter(Path.is_file, sources):  # a pipe can be read once
+        with ByteStream(source) as stream:
+            if not _engine.is_capture(stream.head):
+                continue
+            reader: Any = _engine.CaptureReader(whole_frames=True)
+            for chunk in stream.chunks():
+                reader.feed(chunk)
+        common = {*reader.addresses} & (common or {*reader.addresses})
+    return None if common is None else sorted(common)
 
 
 class PacketReader(Protocol):
@@ -54,8 +74,13 @@ class PacketSource:
         self._queue = options.queue or STANDARD_QUEUE
         self._model = _engine.QueueModel(self._queue)
         is_table = _engine.is_packet_table(stream.head)
+        if is_table and re.search(",(to|from)=", self._queue):
+            raise HeapfitError(f"--queue {self._queue}: a packet table has no addresses")
+        whose = [self._model] if "=" in self._queue else []  # a device's, as the model says
         self._reader: PacketReader = (
-            _engine.PacketTableReader() if is_table else _engine.CaptureReader(options.whole_frames)
+            _engine.PacketTableReader()
+            if is_table
+            else _engine.CaptureReader(options.whole_frames, *whose)
         )
 
     def columns(self) -> Iterator[Columns]:

@@ -6,7 +6,6 @@ They replace nothing of somebody else's (heapfit.outputs).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -32,7 +31,6 @@ def stage_file(
             path.parent.mkdir(parents=True, exist_ok=True)
             staging = stack.enter_context(scratch_folder(path.parent)) / "part"
             yield staging
-            staging.chmod(0o666 & ~_umask())
             ours.mark_ours(staging)
             require(path)
             if path.exists():
@@ -46,6 +44,14 @@ def stage_file(
                 path.parent.rmdir()
 
 
+def write_file(
+    path: Path, content: bytes, require: Callable[[Path], None] = ours.require_replaceable
+) -> None:
+    """Writes a file, which appears whole or not at all; HeapfitError as of `stage_file`."""
+    with stage_file(path, require) as staging:
+        staging.write_bytes(content)
+
+
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
     """Makes errors of the system raised inside one line about the output at `path`."""
@@ -54,10 +60,3 @@ def explain_write_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = os_error_reason(error)
         raise HeapfitError(f"{path}: cannot be written: {reason} (choose another place)") from error
-
-
-def _umask() -> int:
-    """The process's umask, which can only be read by setting it."""
-    mask = os.umask(0o022)
-    os.umask(mask)
-    return mask

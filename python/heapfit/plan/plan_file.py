@@ -17,7 +17,7 @@ import tomli_w
 
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
-from heapfit.outputs.file import stage_file
+from heapfit.outputs.file import write_file
 from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import Plan, plan_table, read_plan
@@ -102,8 +102,7 @@ def plan_text(plan_file: PlanFile) -> str:
 
 def save_plan(path: Path | str, plan_file: PlanFile) -> None:
     """Writes a plan file, staged and then renamed; HeapfitError if it would replace an edit."""
-    with stage_file(Path(path), require_unedited) as staging:
-        staging.write_text(plan_text(plan_file), encoding="utf-8", newline="")
+    write_file(Path(path), plan_text(plan_file).encode(), require_unedited)
 
 
 def require_unedited(path: Path) -> None:

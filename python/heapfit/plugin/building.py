@@ -16,12 +16,15 @@ import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import run
+from heapfit.importers import external_tool
 from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
 
+# Of a few bytes an alignment, a fill or what is packed makes gigabytes.
+run = partial(external_tool.run, largest=1 << 29)
 HOST = Path(__file__).parent / "host"
 IMAGE = ".image"  # beside the host program
 ENTRIES = tuple(
@@ -69,7 +72,7 @@ _DESTRUCTORS = re.compile(r"^\.fini_array(\.\S+)?$", re.ASCII)
 # the host itself: at its start, its end, or as it is bound; or while they are linked.
 _INERT = re.compile(
     r"^(?:\.(?:l?rodata|l?data|l?bss|text|tdata|tbss|eh_frame|gcc_except_table|comment|note|group"
-    r"|debug_\w+|llvmbc|llvmcmd)(?:\..*)?|(?!__libc_)[A-Za-z_]\w*(?:\.\w+)?)$",
+    r"|debug_\w+|llvmbc|llvmcmd|llvm_addrsig)(?:\..*)?|(?!__libc_)[A-Za-z_]\w*(?:\.\w+)?)$",
     re.ASCII,
 )
 _RESOLVER = re.compile(r"^\s*\d+: \S+ +\S+ +(?:IFUNC|<)|^\S+ +\S+ +R_\w+_IRELATIV", re.MULTILINE)
@@ -82,6 +85,9 @@ _PERMITTED = re.compile(
     r"|(?:NOTYPE|FUNC|OBJECT|TLS) +(?:GLOBAL|WEAK) +\w+ +UND [A-Za-z_][\w.$]*)$",
     re.ASCII,
 )
+# A variable of a library that a program names becomes the program's: it is the host's then, too,
+# as the three streams are anyway.
+_COPIED = re.compile(r"R_\w+_COPY +\S+ +(?!std(?:in|out|err)\b)([A-Za-z_]\w*)", re.ASCII)
 _SYMBOLS = re.compile(r"^(?:Symbol table '\.symtab' .*| +Num: .*|)$")
 _SECTION = re.compile(r"(\S+) +(\d+) +\d+")
 _HEADING = re.compile(r"section +size +addr|Total +\d+|")
@@ -195,7 +201,7 @@ def join(
     """
     made, joined = folder / "parts.o", folder / "joined.o"
     roots = [f"-Wl,-u,{name}" for name in ENTRIES]
-    options = (*_LINKED, "-r", "-Wl,-d,--gc-sections", "-Wl,-e,plugin_init", *roots)
+    options = (*_LINKED, "-r", "-Wl,-d,-S,--gc-sections", "-Wl,-e,plugin_init", *roots)
     command = [f"{tools}gcc", *flags, *options]
     run([*command, "-Wl,--start-group", *parts, "-Wl,--end-group", "-o", made.name], folder)
     # Rust's bitcode, joined: binary tools that have a plug-in of LLVM's fall over it.
@@ -293,6 +299,8 @@ def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[s
         ],
         folder,
     )
+    if copied := _COPIED.findall(run(["readelf", "--wide", "--relocs", program.name], folder)):
+        raise HeapfitError(f"{plugin.name}: uses {', '.join(copied)} of the C library")
     run(["objcopy", "-O", "binary", "--only-section=plugin_calls", program.name, "calls"], folder)
     _, *addresses = struct.unpack(f"<{len(called) + 1}I", (folder / "calls").read_bytes())
     known = zip(called, addresses, strict=True)

@@ -162,23 +162,26 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
 def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     """Why a recording fails: what grew since the base, what leaks, the request that failed."""
     changes, refusal = one.changes, one.run.refusal
-    first = next(iter((changes.sites or changes.sizes) if changes else ()), None)
+    sites = changes.sites if changes and not changes.are_builds_different else ()
+    first = next(iter(sites or (changes.sizes if changes else ())), None)
     site = None if one.refusals is None else one.refusals.first
-    causes = []
+    # A heap that is broken up may be so by what grew, if that is as much as the request.
     is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
-    if is_more and first is not None and first.before is not None and first.growth > 0:
+    least = 0 if refusal is None or is_more else refusal.size
+    causes = []
+    if first is not None and first.before is not None and first.growth > least:
         now, then, when = first.now.at_peak, first.before.at_peak, "at the peak"
         if now - then < first.growth:
             now, then, when = round(first.now.mean), round(first.before.mean), "on average"
         name = f"blocks up to {first.name:,} B" if isinstance(first.name, int) else first.name
         name = f"call site {name}" if _HASH.fullmatch(name) else name
-        base = check.base.name if check.base else ""
+        base = (check.base and check.base.name) or "planned"
         causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
-    grows = bool(one.grows)
-    failed = describe_refusal(refusal, check.plan, site, is_growing=grows) if refusal else []
-    if failed and not causes and not grows:
-        failed[0] = f"Cause: {failed[0][0].lower()}{failed[0][1:]}"
-    return [*causes, *filter(None, [one.grows]), *failed]
+    failed = (
+        describe_refusal(refusal, check.plan, site, is_growing=bool(one.grows)) if refusal else []
+    )
+    told = [*causes, *filter(None, [one.grows]), *failed]
+    return told if causes or not told else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
 
 
 def _compare_peaks(one: CheckedRecording, check: Check) -> str:
@@ -264,13 +267,12 @@ def _describe_prospect(prospect: Prospect) -> str:
             f"By the needs of these {prospect.runs} recordings 9 of 10 further ones run in "
             f"{usual:,} B, 99 of 100 in {rare:,} B."
         )
-    if prospect.runs < _FEWEST_COUNTED or prospect.highest_chance is None:
-        return ""
     few = f"{OWN_RUNS} recordings" if prospect.runs < OWN_RUNS else "their needs"
+    is_told = prospect.runs >= _FEWEST_COUNTED and not prospect.failed
     return (
-        f"All {prospect.runs} that differ run. Their number alone allows a chance of up to "
-        f"{format_share(prospect.highest_chance)} that the next one, whatever it does, runs "
-        f"out; {few} tell what further ones need, with --measure."
+        f"{few[0].upper()}{few[1:]}, with --measure, tell what further ones need."
+        if is_told
+        else ""
     )
 
 

@@ -70,7 +70,8 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     tone, badge = _judge(fit)
     is_sized = not fit.leak or bool(fit.lasts)
     about = [*fit.basis[1:], fit.replayed] if is_sized else fit.kinds.growth[1:]
-    below = [f"Below, the page shows {fit.shown.name}."] if len(fit.runs) > 1 else []
+    why = f"Below, the page shows {fit.shown.name}, which needs the largest region."
+    below = [why] if len(fit.runs) > 1 else []
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),

@@ -142,14 +142,13 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     pace = "" if decline.before == decline.rate else f"{part}, faster than before"
     pace = f"{part}, slower than before" if decline.before > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
-    sooner = ", or sooner" if decline.before < decline.rate else ""
-    ends = [_describe_end(seen, one, sooner) for one in seen.run_outs]
+    ends = [_describe_end(seen, one) for one in seen.run_outs]
     sizes = "" if seen.is_failed or not seen.run_outs[0].bytes_left else " Sizes are assumed."
     lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
     return f"{lost}: {'; '.join(ends)}.{sizes}"
 
 
-def _describe_end(seen: Outlook, run_out: RunOut, sooner: str) -> str:
+def _describe_end(seen: Outlook, run_out: RunOut) -> str:
     """When one request fails: by the calendar where the log has dates."""
     log, needed = seen.log, run_out.bytes_left
     end = f"a request of {needed:,} B fails" if needed else "nothing is free"
@@ -159,11 +158,11 @@ def _describe_end(seen: Outlook, run_out: RunOut, sooner: str) -> str:
     dates = [*_dates(seen, run_out).values()]
     if dates[0] is None:
         latest = "or later" if run_out.latest is None else f"to {_length(run_out.latest, log)}"
-        span = f"({_length(run_out.earliest, log)} {latest}{sooner})"
+        span = f"({_length(run_out.earliest, log)} {latest})"
         return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]
-    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'}{sooner})"
+    when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
     return f"{end} {when}, {some} after the last state"
 
 
@@ -241,8 +240,11 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
         periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
     enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
     each, name = next(enough, periods[-1])
-    rate, low, high = (_round(one * each) for one in (decline.rate, decline.low, decline.high))
-    return f"{rate} B {name} ({low} to {high})"
+    paces = (decline.rate, decline.low, decline.high, decline.now)
+    rate, low, high, now = (_round(one * each) for one in paces)
+    if now == rate:
+        return f"{rate} B {name} ({low} to {high})"
+    return f"{now} B {name} now, {rate} ({low} to {high})"
 
 
 def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:

@@ -19,7 +19,7 @@ from typing import Any
 import jinja2
 
 from heapfit import _engine
-from heapfit.outputs.file import stage_file
+from heapfit.outputs.file import write_file
 from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
@@ -86,8 +86,7 @@ def keep_units_with_figures(page: str) -> str:
 
 def write_page(path: Path, text: str) -> None:
     """Writes a page; the file appears whole or not at all."""
-    with stage_file(path) as staging:
-        staging.write_text(text, encoding="utf-8")
+    write_file(path, text.encode())
 
 
 def _own(name: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from heapfit.outputs.file import stage_file
+from heapfit.outputs.file import write_file
 from heapfit.outputs.printable import printable
 from heapfit.results.parts import Group, Line, Note, Part, Table
 from heapfit.results.text import cell, is_right
@@ -23,8 +23,7 @@ def markdown_of(title: str, parts: Iterable[Part]) -> str:
 
 def save_markdown(path: Path, title: str, parts: Iterable[Part]) -> None:
     """Writes a result as Markdown to a file, which appears whole or not at all."""
-    with stage_file(path) as staging:
-        staging.write_text(markdown_of(title, parts), encoding="utf-8")
+    write_file(path, markdown_of(title, parts).encode())
 
 
 def _paragraphs(parts: Iterable[Part]) -> Iterator[str]:

@@ -13,8 +13,6 @@ from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 from heapfit.plugin import PluginRow
 from heapfit.results.case import case_page, describe_need, opening_of
-from heapfit.results.chart import COLOURS, Chart, line_with_marks
-from heapfit.results.chart import Trace as Curve
 from heapfit.results.document import Document
 from heapfit.results.number_text import ratio
 from heapfit.results.parts import (
@@ -30,7 +28,6 @@ from heapfit.results.parts import (
 from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
 from heapfit.results.sections.page import name_source
 
-_MOST_CURVES = 7
 _FIRST_ROW = "U_max, B"  # of the table as text: the peaks
 
 
@@ -151,53 +148,17 @@ def _open_several(opening: Document, case: ReportCase, matrix: Matrix) -> Docume
 def _matrix_section(matrix: Matrix) -> Section:
     columns: list[Column[str]] = [
         Column(page="candidate", shown=lambda name: name),
-        *(
-            Column(page=label, shown=ratios.get, told=ratio)
-            for label, ratios in _ratios(matrix).items()
-        ),
+        *(Column(page=one.label, shown=_over_peak(one), told=ratio) for one in matrix.columns),
         Column(page="mean", shown=matrix.mean_over_u_max, told=ratio),
     ]
     caption = (
         "Region needed over the peak, the least on average first; –: no region serves the trace."
     )
     table = Table(columns, matrix.names, caption=caption, lead=matrix.names[0])
-    return Section("traces", "All traces", [_matrix_chart(matrix), table])
+    return Section("traces", "All traces", [table])
 
 
-def _ratios(matrix: Matrix) -> dict[str, dict[str, float | None]]:
-    """Region over peak of each candidate, by trace."""
-    return {
-        column.label: {row.name: row.over_u_max for row in column.comparison.rows}
-        for column in matrix.columns
-    }
-
-
-def _matrix_chart(matrix: Matrix) -> Chart:
-    """The region that the best candidates need for each trace, over the trace's peak."""
-    return Chart(
-        identity="chart-traces",
-        meaning="Region needed over the peak of each trace, by candidate.",
-        data=[
-            _marks(matrix, name, COLOURS[place % len(COLOURS)])
-            for place, name in enumerate(matrix.names[:_MOST_CURVES])
-        ],
-        layout={
-            "hovermode": "closest",
-            "xaxis": {"type": "category", "title": {"text": "trace"}},
-            "yaxis": {"title": {"text": "region over the peak"}},
-        },
-        height=380,
-        caption="Region that the best candidates need for each trace, over that trace's peak, "
-        "without margin. No heap can go below 1.",
-    )
-
-
-def _marks(matrix: Matrix, name: str, colour: str) -> Curve:
-    known = {
-        label: round(value, 4)
-        for label, ratios in _ratios(matrix).items()
-        if (value := ratios.get(name)) is not None
-    }
-    marker = {"color": colour, "size": 10}
-    drawn = line_with_marks(name, [*known], [*known.values()], colour)
-    return drawn | {"mode": "markers", "marker": marker}
+def _over_peak(column: TraceColumn) -> Callable[[str], float | None]:
+    """Region over the peak of a candidate on one trace."""
+    ratios = {row.name: row.over_u_max for row in column.comparison.rows}
+    return ratios.get

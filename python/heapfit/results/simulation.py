@@ -51,7 +51,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
     for chart in [*charts.values()][:1]:
         chart.layout["showlegend"] = True  # for all of them
     curves = [Group(one.title, [Heading(one.title.capitalize()), charts[one]]) for one in charts]
-    refusals = _refusal_chart(simulation)
+    refusals = _list_refusals(simulation)
     schemes = sorted({(one.scheme.name, _plan_text(one)) for one in results})
     undrawn = [(one.title, one.definition) for one in METRICS.values() if one not in charts]
     overhead = ("overhead ratio", OVERHEAD_RATIO.partition(": ")[2])
@@ -62,7 +62,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
             [Line(_CLOSED_FORMS), Grid(curves, "of-curves")],
             "Curves",
         ),
-        Section("refusals", "Out of memory by size", [refusals] if refusals else []),
+        Section("refusals", "Out of memory by size", refusals),
         Section("numbers", "Numbers", _numbers(simulation)),
         Section(
             "schemes",
@@ -76,7 +76,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
             "workers.",
         ),
     ]
-    is_there = {"metrics": bool(curves), "refusals": refusals is not None}
+    is_there = {"metrics": bool(curves), "refusals": bool(refusals)}
     return Document(
         command="simulate",
         kind=scenario.name,
@@ -220,33 +220,21 @@ def _draw(simulation: SimulationResult, metric: str) -> Chart | None:
     )
 
 
-def _refusal_chart(simulation: SimulationResult) -> Chart | None:
-    """The share of the requests of each size that is not served at the first point."""
+def _list_refusals(simulation: SimulationResult) -> list[Part]:
+    """A table: the share of the requests of each size that is not served at the first point."""
     first = simulation.results[0]
     shown = [one for one in simulation.results if one.point is first.point and one.observations]
-    if not shown:
-        return None
+    shares = [{top: lost / all_ for top, all_, lost in one.refusals_by_size()} for one in shown]
     at = _point_text(simulation, first)
-    sizes = sorted({bound for one in shown for bound, _, _ in one.refusals_by_size()})
-    x = {"title": {"text": "request, up to this many bytes"}, "tickvals": sizes, "type": "log"}
-    return Chart(
-        identity="chart-refusals",
-        meaning="Share of requests out of memory at each size, for each scheme.",
-        data=[_refusals(one, COLOURS[i % len(COLOURS)]) for i, one in enumerate(shown)],
-        layout={
-            "xaxis": x | {"tickformat": ",d"},
-            "yaxis": {"title": {"text": "share out of memory"}, "rangemode": "tozero"},
-        },
-        height=300,
-        caption="Share of the requests of each size that are out of memory"
-        f"{f', at {at}' if at else ''}. Two bins an octave.",
-    )
-
-
-def _refusals(result: Result, colour: str) -> Trace:
-    rows = result.refusals_by_size()
-    bounds, shares = [bound for bound, _, _ in rows], [lost / offered for _, offered, lost in rows]
-    return line_with_marks(result.scheme.name, bounds, shares, colour) | _SHARE
+    caption = f"Share of the requests of each size that are out of memory{at and f', at {at}'}."
+    columns: list[Column[int]] = [
+        Column(page="request, up to", shown=size),
+        *(
+            Column(page=one.scheme.name, shown=known.get, told=percent)
+            for one, known in zip(shown, shares, strict=True)
+        ),
+    ]
+    return [Table(columns, sorted(set().union(*shares)), caption=caption)] if shown else []
 
 
 def _curve(name: str, key: str, results: Sequence[Result], metric: str, colour: str) -> list[Trace]:

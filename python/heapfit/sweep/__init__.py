@@ -114,18 +114,23 @@ class Sweep:
         `then` gets each result with the number of its job, as they come, and returns jobs to
         append. What the first of the jobs that fail raises is raised here.
         """
-        jobs, results, shares = list(jobs), {}, {}
+        jobs, results = list(jobs), {}
+        shares: dict[int, float] = {}
+        done, given = 0.0, _weigh(jobs)
 
         def tell(number: int, share: float) -> None:
+            nonlocal done
+            done += _weigh([jobs[number]]) * (share - shares.get(number, 0.0))
             shares[number] = share
-            events = [max(job.events, 1) for job in jobs]
-            done = sum(events[one] * part for one, part in shares.items())
-            progress(step, done / sum(events))
+            progress(step, min(done / given, 1.0))
 
         def take(number: int, result: Any) -> None:  # noqa: ANN401 (whatever the work returns)
+            nonlocal given
             results[number] = result
             tell(number, 1.0)
-            jobs.extend(then(number, result))
+            more = list(then(number, result))
+            given += _weigh(more)
+            jobs.extend(more)
 
         try:
             if self._is_done_here(jobs):
@@ -153,6 +158,11 @@ class Sweep:
         if self.cluster is not None:
             return _cluster_at(self.cluster)
         return Processes(self._count or usable_cores())
+
+
+def _weigh(jobs: Iterable[Job]) -> int:
+    """What jobs count in the progress."""
+    return sum(max(job.events, 1) for job in jobs)
 
 
 def _cluster_at(address: str) -> _Workers:

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "heapfit/capture/packets.hpp"
 
@@ -19,7 +20,7 @@ namespace heapfit {
 
 class CaptureReader {
   public:
-    explicit CaptureReader(PacketUnit unit = PacketUnit::ip);
+    explicit CaptureReader(PacketUnit unit = PacketUnit::ip, DeviceSide side = {});
     ~CaptureReader();
     CaptureReader(CaptureReader &&) noexcept;
     CaptureReader &operator=(CaptureReader &&) noexcept;
@@ -34,6 +35,10 @@ class CaptureReader {
     void finish();
 
     [[nodiscard]] const PacketCounts &counts() const;
+
+    // The address at an end of every packet so far; both of them where all are between two hosts;
+    // none where the packets are of many. By Ethernet where IP's do not tell one.
+    [[nodiscard]] std::vector<Address> common_addresses() const;
 
   private:
     struct State;

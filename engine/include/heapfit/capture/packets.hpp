@@ -7,8 +7,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "heapfit/capture/ends.hpp"
 #include "heapfit/event.hpp"
 
 namespace heapfit {
@@ -30,17 +32,18 @@ struct PacketColumns {
 };
 
 struct PacketCounts {
-    std::uint64_t records = 0;                       // all packets of the file
-    std::uint64_t packets = 0;                       // those kept: IP, of a known size
-    std::uint64_t no_ip = 0;                         // skipped: ARP, beacons, ...
-    std::uint64_t encrypted = 0;                     // skipped: protected 802.11 frames
-    std::uint64_t size_from_frame = 0;               // kept: the IP header tells no usable length
-    std::uint64_t above_mtu = 0;                     // kept: larger than usual_mtu
-    std::uint32_t largest = 0;                       // bytes
-    std::uint64_t time_backwards = 0;                // kept, set to the time before
-    std::uint64_t untimed = 0;                       // kept, given the time before
-    std::uint64_t long_gaps = 0;                     // kept as they are
-    std::uint64_t short_lengths = 0;                 // kept: told shorter than what was captured
+    std::uint64_t records = 0;         // all packets of the file
+    std::uint64_t packets = 0;         // those kept: IP, of a known size
+    std::uint64_t other_side = 0;      // skipped: the device does not receive, or send, it
+    std::uint64_t no_ip = 0;           // skipped: ARP, beacons, ...
+    std::uint64_t encrypted = 0;       // skipped: protected 802.11 frames
+    std::uint64_t size_from_frame = 0; // kept: the IP header tells no usable length
+    std::uint64_t above_mtu = 0;       // kept: larger than usual_mtu
+    std::uint32_t largest = 0;         // bytes
+    std::uint64_t time_backwards = 0;  // kept, set to the time before
+    std::uint64_t untimed = 0;         // kept, given the time before
+    std::uint64_t long_gaps = 0;       // kept as they are
+    std::uint64_t short_lengths = 0;   // kept: told shorter than what was captured
     std::map<std::uint16_t, std::uint64_t> unlisted; // skipped: packets of each unknown link type
     std::string
         damage; // where the file is cut or damaged, from where on nothing is read; "": whole
@@ -57,7 +60,8 @@ enum class PacketUnit : std::uint8_t { ip, frame };
 
 class PacketCollector {
   public:
-    explicit PacketCollector(PacketUnit unit = PacketUnit::ip) : unit(unit) {}
+    explicit PacketCollector(PacketUnit unit = PacketUnit::ip, DeviceSide side = {})
+        : unit(unit), side(std::move(side)) {}
 
     // `absolute_us` may be of any epoch; the first packet becomes time 0.
     void add(std::int64_t absolute_us, std::uint32_t size);
@@ -72,6 +76,8 @@ class PacketCollector {
     [[nodiscard]] PacketColumns take();
 
     const PacketUnit unit;
+    const DeviceSide side;
+    CommonAddresses ip_addresses, ethernet_addresses; // of all packets with IP
     PacketCounts counts;
 
   private:

@@ -6,8 +6,13 @@
 //   fifo:RATE           one server takes RATE packets a second off the queue, first come first
 //                       served. It does not see pauses: a gap above one hour counts as one second
 //   link:BITS_PER_S     a link sends the packets, each byte of them, one after the other in order
-//   hold:fixed:US       each packet is held this many microseconds
-//   hold:exp:US[:SEED]  or exponentially distributed, of this mean (random.hpp; seed 0 if not told)
+//   hold:fixed:TIME     each packet is held so long: 500us, 10ms, 2s; microseconds without a unit
+//   hold:exp:MEAN[:SEED]  or exponentially distributed, of this mean (random.hpp; seed 0 if not
+//                       told)
+//
+// Behind it, each after a comma: to=ADDRESS, the packets that this device receives, or
+// from=ADDRESS, those that it sends (ends.hpp); rate=X, where X times as many packets come in a
+// second.
 //
 // Releases due at or before an arrival come before it, at their own times, earlier packets first
 // where times are equal. What fifo, link and hold still queue at the end of the capture is released
@@ -23,6 +28,7 @@
 #include <variant>
 #include <vector>
 
+#include "heapfit/capture/ends.hpp"
 #include "heapfit/event.hpp"
 #include "heapfit/random.hpp"
 
@@ -121,8 +127,15 @@ class QueueModel {
     // The releases after the last arrival.
     [[nodiscard]] QueueEvents finish();
 
+    // Whose packets are meant. The caller hands over those alone.
+    [[nodiscard]] const DeviceSide &side() const { return side_; }
+
   private:
+    void take_choice(std::string_view choice);
+
     std::variant<FillAndDrain, FifoServer, LinkServer, HoldingTime> model_;
+    DeviceSide side_;
+    double rate_ = 1; // arrivals a second over those of the packets
     ObjectId arrivals_ = 0;
     Tick last_us_ = 0;
 };

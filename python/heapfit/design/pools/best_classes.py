@@ -10,7 +10,6 @@ which bench/packet_pools.py cuts alike.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -29,18 +28,11 @@ MOST_BOUNDS = 256  # sizes tried as classes
 _MOST_WORK = 20_000_000_000  # ranges looked at, of all allocations: 5 s; 5 billion took 1.1 s
 
 
-@dataclass(frozen=True, slots=True)
-class PoolClasses:
-    """Size classes of pools, and what they cost in memory."""
-
-    sizes: tuple[int, ...]  # of their blocks, ascending
-    peaks: int  # sum of the pools' own peaks, in bytes
-
-
-def best_classes(loaded: LoadedTrace) -> tuple[PoolClasses, ...]:
+def best_classes(loaded: LoadedTrace) -> list[tuple[int, tuple[int, ...]]]:
     """The best 1, 2, ... and at most 16 size classes for the pools of a trace.
 
-    Of many sizes 256 at most are tried, those with most live bytes.
+    Each has the sum of its pools' own peaks in bytes, and the sizes of their blocks, ascending. Of
+    many sizes 256 at most are tried, those with most live bytes.
     """
     profile = loaded.profile
     sizes, (allocations, live) = sum_by_block(
@@ -49,13 +41,13 @@ def best_classes(loaded: LoadedTrace) -> tuple[PoolClasses, ...]:
     bounds = _select_bounds(sizes, sizes * live, _bounds_for(int(allocations.sum())))
     range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
-    return tuple(
-        PoolClasses(
-            tuple(bounds[last].tolist()),
+    return [
+        (
             int(peaks[[0, *(end + 1 for end in last[:-1])], last].sum()),
+            tuple(bounds[last].tolist()),
         )
         for last in cheapest_cuts(peaks, MOST_POOLS)
-    )
+    ]
 
 
 def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:

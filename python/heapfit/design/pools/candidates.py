@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.incumbents.heap import Heap
@@ -31,11 +32,11 @@ def special_sizes_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
 def least_peaks_candidate(loaded: LoadedTrace) -> Candidate | NotApplicable:
     """Pools of the size classes that take least memory, whatever their number."""
     name, allocator = f"{special_pools.ALLOCATOR}_least_peaks", special_pools.ALLOCATOR
-    best = min(best_classes(loaded), key=lambda classes: classes.peaks, default=None)
-    if best is None or best.sizes[-1] > special_pools.LARGEST_POOL:
+    peaks, sizes = min(best_classes(loaded), key=itemgetter(0), default=(0, ()))
+    if not sizes or sizes[-1] > special_pools.LARGEST_POOL:
         return NotApplicable(name, "no pool can serve the largest request")
-    shapes = [(size, False) for size in best.sizes]
-    reason = f"the {len(shapes)} classes whose pools take least: {best.peaks:,} B"
+    shapes = [(size, False) for size in sizes]
+    reason = f"the {len(shapes)} classes whose pools take least: {peaks:,} B"
     return _pools_candidate(
         name, loaded, allocator=allocator, shapes=shapes, reason=reason, are_linked=True
     )

@@ -81,8 +81,7 @@ def _settle_words(found: Sequence[Sample]) -> None:
         )
         _rename(found, Field.AVAILABLE, Field.TOTAL if is_size else Field.FREE)
     tops = _column(found, Field.LARGEST)
-    above = [one for one in found if _is_above(one) and "alloc" in one.names[Field.LARGEST].lower()]
-    if above and tops == sorted(tops):  # "max alloc", which is ESP's block, and what Zephyr used
+    if tops == sorted(tops) and any(map(_is_most, found)):
         _rename(found, Field.LARGEST, Field.MOST)
     if Field.HEAP in has:
         heap = max(_column(found, Field.HEAP))
@@ -100,6 +99,14 @@ def _settle_words(found: Sequence[Sample]) -> None:
 def _is_above(one: Sample) -> bool:
     """Whether the largest block is above the free bytes."""
     return one.values.get(Field.LARGEST, 0) > one.values.get(Field.FREE, inf)
+
+
+def _is_most(one: Sample) -> bool:
+    """Whether the largest block is the most used: as a bare "max", or a "max alloc" above free."""
+    name, used = one.names.get(Field.LARGEST, "").lower(), one.values.get(Field.ALLOCATED, inf)
+    if name.rstrip(" :=").endswith("max"):
+        return used <= one.values[Field.LARGEST]
+    return "alloc" in name and _is_above(one)
 
 
 def _carry_total(found: Sequence[Sample]) -> None:

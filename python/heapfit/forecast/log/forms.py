@@ -16,18 +16,19 @@ from math import nan
 from typing import Protocol
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.states import Clock, Field, Moment, Sample
+from heapfit.forecast.log.states import Clock, Field, Sample
 from heapfit.forecast.log.words import (
     MAIN,
     Figure,
     classify,
+    find_behind,
     find_memory,
     find_unit,
     parse_bytes,
     read_figures,
 )
 from heapfit.importers.line_fields import compile_line
-from heapfit.importers.log_lines import LogLine, parse_moment
+from heapfit.importers.log_lines import LogLine, parse_time
 
 _TIMES = ("s", "ms", "us")
 _TIME_COLUMN = re.compile(
@@ -95,8 +96,8 @@ def read_by(descriptions: Sequence[str]) -> Form:
             for field in Field
             if groups.get(field)
         }
-        times = (parse_moment(f"{groups[one]} {one}") for one in _TIMES if one in groups)
-        moments = {one.clock: one.seconds for one in times if one} or line.moments
+        told = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
+        moments = parse_time(told) or line.moments
         return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
 
     return read
@@ -182,6 +183,10 @@ class Table:
         return self._read(line) if self._names else []
 
     def _set_names(self, names: list[str], separator: str | None) -> bool:
+        if separator is None and all(map(_NAME_COLUMN.fullmatch, map(str.lower, names[:2]))):
+            names = ["name", *names[2:]]  # as "Pool name"
+        if {"size", "total"} <= {one.lower() for one in names}:
+            names = ["block" if one.lower() == "size" else one for one in names]
         fields = {_name_column(name) for name in names} - {None}
         told = fields if separator else fields - {Field.HEAP}
         has_names = len(names) > 1 and all(names[1:])
@@ -193,9 +198,13 @@ class Table:
     def _read(self, line: LogLine) -> list[Sample]:
         names, cells = self._names, _cut(line.raw, self._separator)
         if self._separator is None:
-            cells = cells if len(cells) == len(names) else line.text.split(None, len(names))
-            if len(cells) > len(names) and _NAME_COLUMN.fullmatch(names[-1].lower()):
+            more = len(cells) - len(names)  # words of a name
+            if more > 0 and _NAME_COLUMN.fullmatch(names[-1].lower()):
                 cells = line.text.split(None, len(names) - 1)
+            elif more > 0 and _NAME_COLUMN.fullmatch(names[0].lower()):
+                cells = [" ".join(cells[: more + 1]), *cells[more + 1 :]]
+            elif more:
+                cells = line.text.split(None, len(names))
             if len(cells) < len(names):
                 return []
             names = ["name", *names][-len(cells) :]
@@ -217,11 +226,11 @@ def _cut(text: str, separator: str | None) -> list[str]:
 
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:
     """The cells of a row by the names of their columns, or of an object by their paths."""
-    figures, own = [], ""
-    moment = next(filter(None, map(_find_time, row, row.values())), None)
+    figures, own = list[Figure](), ""
     for name, text in row.items():
         path, _, short = name.rpartition(".")
-        field, match = _name_column(name), _CELL.fullmatch(text)
+        last = figures[-1].field if figures else None
+        field, match = find_behind(_name_column(name), name, last), _CELL.fullmatch(text)
         is_number = bool(field and match and match[1].isdecimal())
         if _NAME_COLUMN.fullmatch(short.lower()) and not is_number:
             own = text.strip()
@@ -232,13 +241,13 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
     figures = [
         one if one.memory in main else one._replace(memory=main[0]) for one in figures if main
     ]
-    samples = gather(figures, times if moment is None else {moment.clock: moment.seconds})
+    samples = gather(figures, next(filter(None, map(_find_time, row, row.values())), times))
     for one in samples:
         one.is_whole, one.memory = True, " ".join(filter(None, (own, one.memory)))
     return samples
 
 
-def _find_time(name: str, text: str) -> Moment | None:
+def _find_time(name: str, text: str) -> dict[Clock, float]:
     """The time in a cell, if its column is one of times; in an object a letter is no name of it.
 
     A number is seconds, or what the name tells.
@@ -246,7 +255,7 @@ def _find_time(name: str, text: str) -> Moment | None:
     path, _, short = name.strip().lower().rpartition(".")
     is_time = _TIME_COLUMN.search(short) and not (path and len(short) < 2)
     unit = "ms" if re.search(r"milli|ms\b", short) else "s"
-    return parse_moment(f"{text.strip()} {unit}") if is_time and not _name_column(name) else None
+    return parse_time(f"{text.strip()} {unit}") if is_time and not _name_column(name) else {}
 
 
 def _name_column(name: str) -> Field | None:

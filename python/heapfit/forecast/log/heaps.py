@@ -30,6 +30,7 @@ SETTINGS = (
     (r"\bnused\s+nfree\b", ".*", "B", "CONFIG_RAM_SIZE"),
     (r"^mempool\s+block", ".*", "blocks", "the block_count of its rt_mp_create"),  # RT-Thread
     (r"^memheap\s", ".*", "B", "the size of its rt_memheap_init"),
+    (r"(?i)\b(total|avail)\s+used\s+max\s+err", ".*", "entries", "the number of its entries"),
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
     (r"\d-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython

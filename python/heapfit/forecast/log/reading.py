@@ -38,7 +38,7 @@ _MOST_HEAPS = 16  # that are judged; more that differ in digits are one
 _LONGEST_NAME = 60  # characters
 _DIGITS = re.compile(r"(?<![A-Za-z_\d.])\d[\d.,:]*")  # that are no part of a word
 _FIGURE_WORDS = re.compile(
-    r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|/", re.I
+    r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
 )
 _LOOKED_AT = 5_000  # lines, by which a stack is known
 _INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from heapfit.importers.log_lines import Clock, Moment
+from heapfit.importers.log_lines import Clock
 
-__all__ = ["Clock", "Field", "HeapState", "Moment", "Sample", "TelemetryLog"]
+__all__ = ["Clock", "Field", "HeapState", "Sample", "TelemetryLog"]
 
 LARGEST_VALUE = 2**31 - 1  # bytes; above it a negative number of 32 bits was printed
 

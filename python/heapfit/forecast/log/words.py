@@ -40,8 +40,15 @@ _SPELLINGS = tuple(
         # Moonraker's notify_proc_stat_update
         (r'"(total|available|used)": ?(\d{1,19})(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
+        (r"^\+SYSRAM:(\d+)$", r"free \1"),  # RT-Thread's AT server
+        (r"Heap size: (\d+) / (\d+)", r"heap used \1 of \2"),  # Mbed OS' guide
+        # Pelion's client for Mbed OS; its TotalSize adds what was freed
+        (r"CurSize: (\d+), MaxSize: (\d+),.* ResSize: ", r"used \1, most used \2, total "),
+        (r"space in free ordinary blocks", "free bytes"),  # mallinfo's fordblks by the manual
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
+        # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
+        (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
         (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
     )
 )
@@ -49,10 +56,14 @@ _SPELLINGS = tuple(
 # of the heap.
 _LABELS: tuple[tuple[Field | None, str], ...] = (
     # Counts of both, as of mbedTLS; the largest block in use; an address.
-    (None, r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"),
     (
         None,
-        r"flash|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
+        r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"
+        r"|\b(tx|rx|fifo|queue|slots?)\W*free\b",
+    ),
+    (
+        None,
+        r"flash|freed\b|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
         r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
         r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq)\W*$",
     ),
@@ -70,7 +81,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     ),
     (
         Field.LARGEST,
-        r"larg|bigg|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
+        r"larg|bigg|ma[iy]or\b|größt|grand\W*bloc|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
         r"|max\W?free|free\W*(block|blk)\W*max|longest",
     ),
     (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects"),
@@ -268,11 +279,13 @@ def _name(head: str, tail: str, last: Field | None) -> Field | None:
     found, behind = classify(clause) or classify(head), classify(tail)
     if found in _WEAK and behind not in (None, Field.HEAP):
         found = behind
-    if found in (*_WEAK, Field.MOST):
-        words = _normalise(head)
-        rows = (field for of, field, rule in _BEHIND if of is last and rule.search(words))
-        found = next(rows, found)
-    return found
+    return find_behind(found, head, last) if found in (*_WEAK, Field.MOST) else found
+
+
+def find_behind(found: Field | None, words: str, last: Field | None) -> Field | None:
+    """What a number is behind the figure `last` of the same moment, by the words before it."""
+    spelt = _normalise(words)
+    return next((field for of, field, rule in _BEHIND if of is last and rule.search(spelt)), found)
 
 
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:

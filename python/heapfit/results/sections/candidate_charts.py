@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from heapfit.comparison.row import Row
+from heapfit.plan.plan import Pool
 from heapfit.results.chart import (
     ACCENT,
     OTHERS,
     Chart,
+    Extremes,
     Trace,
     band,
     byte_axis,
@@ -18,7 +20,7 @@ from heapfit.results.chart import (
     line,
     live_bytes,
 )
-from heapfit.results.number_text import figure_text, size
+from heapfit.results.number_text import count, figure_text, marked, size
 from heapfit.trace.profile import Profile
 
 
@@ -98,3 +100,29 @@ def _curves(winner: Row, styles: Mapping[str, tuple[str, float]]) -> list[Trace]
         )
         for column, (colour, width) in styles.items()
     ]
+
+
+def live_blocks_chart(pool: Pool, series: Extremes, *, number: int, events: int) -> Chart:
+    """The live blocks P_i(t) of one pool, with its N_i as a dashed line."""
+    peak = max(series.highest, default=0)
+    highest = max(pool.count, peak)
+    ticks = {"dtick": 1} if highest <= 3 else {"nticks": 4}
+    return Chart(
+        identity=f"chart-pool-{number}",
+        meaning=f"Live blocks of the pool of {count(pool.size)} bytes over the events.",
+        data=[
+            *band("live blocks", series, ACCENT, "var(--accent-fill)"),
+            level("reserved", series.events, pool.count, color="var(--other-1)", dash="dash"),
+        ],
+        layout={
+            "showlegend": False,
+            "xaxis": event_axis(events) | {"title": None, "nticks": 4},
+            "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
+        },
+        height=150,
+        caption=marked(
+            "<b>{}</b> {}",
+            size(pool.size) if pool.is_exact else f"up to {size(pool.size)}",
+            f"{count(pool.count)} reserved, at most {count(peak)} live",
+        ),
+    )

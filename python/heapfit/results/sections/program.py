@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from heapfit.design.pools.special_pools import SPECIAL_PERCENT, special_sizes
+from heapfit.design.pools.special_pools import SPECIAL_PERCENT
 from heapfit.plan.plan import Plan
 from heapfit.results.chart import Extremes
 from heapfit.results.number_text import count, marked, percent, size, term
@@ -22,24 +22,20 @@ from heapfit.results.parts import (
     Table,
     Tiles,
 )
-from heapfit.results.sections.candidate_charts import live_chart
-from heapfit.results.sections.size_charts import (
-    SMALL_CHART_POINTS,
-    lifetime_chart,
-    live_blocks_chart,
-    size_chart,
-)
+from heapfit.results.sections.candidate_charts import live_blocks_chart, live_chart
 from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import Profile
 
 MOST_POOL_CHARTS = 16
+POOL_CHART_POINTS = 100
+MOST_SIZES = 20  # in the table
 
 
 def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Section:
     """The program of a recording; what its heap adds follows the tiles."""
     profile = shown.profile
-    special = special_sizes(profile)
+    rows, lives = _list_sizes(profile), _list_lives(profile)
     at = f"most live bytes, at event {count(profile.u_max_event)}"
     parts: list[Part] = [
         Tiles(
@@ -51,14 +47,20 @@ def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Sectio
         ),
         *parts_of_heap,
         Heading("Request sizes"),
-        size_chart(profile, special, SPECIAL_PERCENT / 100),
-        Table(_special_columns(profile), rows, caption="Special sizes.")
-        if (rows := _special_rows(profile, special))
-        else Line(
-            f"No size has that share: {count(len(profile.sizes))} sizes, none of them special."
+        Table(
+            [*_share_columns(rows, "size, bytes", "allocations"), *_OF_SIZES],
+            rows[:MOST_SIZES],
+            caption=f"The sizes asked for most, of {count(len(rows))}. With {SPECIAL_PERCENT} % of "
+            "the allocations or more a size is special: it may get a pool of its own.",
+            look="cards numbers sortable",
         ),
         Heading("Lifetimes"),
-        lifetime_chart(profile),
+        Table(
+            _share_columns(lives, "events", "objects"),
+            lives,
+            caption="How many events objects live. Short lives make holes that the next request "
+            "fills; what is never freed pins what lies around it.",
+        ),
     ]
     title = "The program: memory over time, sizes, lifetimes"
     return Section("program", title, parts, "The program", is_folded=True)
@@ -73,7 +75,7 @@ def pools_section(shown: LoadedTrace, plan: Plan) -> Section | None:
     """The live blocks of each pool of a plan against those that it sets aside; None without any."""
     if not plan.filled_pools:
         return None
-    pools = live_blocks(shown.events, plan, SMALL_CHART_POINTS)
+    pools = live_blocks(shown.events, plan, POOL_CHART_POINTS)
     largest = sorted(pools, key=lambda live: -live[0].size * live[0].count)[:MOST_POOL_CHARTS]
     words = marked(
         "Blue: {}, the requests live at once, from the lowest to the highest within each step. "
@@ -104,20 +106,33 @@ def _operations(profile: Profile) -> str:
     return f"alloc {count(allocations)} · free {count(frees)} · resize {count(resizes)}"
 
 
-_Special: TypeAlias = tuple[int, int, int]  # size, allocations, most live at once
+_Size: TypeAlias = tuple[int, int, int]  # bytes, allocations, most live at once
 
 
-def _special_rows(profile: Profile, special: Sequence[int]) -> list[_Special]:
+def _list_sizes(profile: Profile) -> list[_Size]:
+    """Every size that was asked for, the most frequent first."""
     figures = (profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist())
-    return [row for row in zip(*figures, strict=True) if max(row[0], 1) in special]
+    return sorted(zip(*figures, strict=True), key=lambda row: (-row[1], row[0]))
 
 
-def _special_columns(profile: Profile) -> list[Column[_Special]]:
-    total = max(int(profile.allocations.sum()), 1)
+def _list_lives(profile: Profile) -> list[tuple[str, int]]:
+    """The objects by lifetime, in powers of two; those never freed last."""
+    lives = enumerate(profile.lifetimes.tolist())
+    rows = [(f"{1 << b:,} to {(2 << b) - 1:,}", objects) for b, objects in lives if objects]
+    return [*rows, ("never freed", int(profile.never_freed))]
+
+
+def _share_columns(rows: Sequence[Any], name: str, counted: str) -> list[Column[Any]]:
+    """What rows begin with, their counts, and the share of each in all."""
+    total = max(sum(row[1] for row in rows), 1)
     return [
-        Column(page="size", shown=lambda row: row[0], told=size),
-        Column(page="allocations", shown=lambda row: row[1]),
+        Column(page=name, shown=lambda row: row[0]),
+        Column(page=counted, shown=lambda row: row[1]),
         Column(page="share", shown=lambda row: row[1] / total, told=percent),
-        Column(page="bytes asked for", shown=lambda row: row[0] * row[1], told=size),
-        Column(page=term("p-max"), shown=lambda row: row[2]),
     ]
+
+
+_OF_SIZES: tuple[Column[_Size], ...] = (
+    Column(page="bytes asked for", shown=lambda row: row[0] * row[1], told=size),
+    Column(page=term("p-max"), shown=lambda row: row[2]),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.heaps import find_system
@@ -12,6 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Place, Request, Workload, read_workload
 from heapfit.importers import ImportOptions
+from heapfit.importers.packets import find_devices
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
@@ -27,6 +29,7 @@ from heapfit.sizing.systems.facts import SYSTEMS, standard_assumptions
 from heapfit.sizing.systems.heap_settings import size_from_heap
 from heapfit.sizing.systems.packets import size_packets
 
+_VERBS = {"to": "receives", "from": "sends"}
 _FORETOLD = {"import": 0.2, "read": 0.2, "size": 0.6}  # seconds, measured on the lwIP example
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
 
@@ -46,16 +49,34 @@ def settings_for(
     name = find_system(name)
     if name not in SYSTEMS:
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
+    importing, told = _choose_side(sources, import_options or ImportOptions(), options)
     with scratch_folder() as folder:
         place = Place(Path(folder) / "result", Path(folder))
-        fit_options = FitOptions(
-            importing=import_options or ImportOptions(), most_events=sys.maxsize
-        )
+        fit_options = FitOptions(importing=importing, most_events=sys.maxsize)
         stages = WeightedProgress(progress, _FORETOLD)
         workload = read_workload(sources, Request(place, fit_options, stages=stages))
         for one in workload.recordings:
-            require_queue(one.source, one.trace, fit_options.importing.queue)
-        return _size(name, workload, options, stages.part("size"))
+            require_queue(one.source, one.trace, importing.queue)
+        sized = _size(name, workload, options, stages.part("size"))
+    return replace(sized, remarks=(*told, *sized.remarks))
+
+
+def _choose_side(
+    sources: Sequence[Path], importing: ImportOptions, options: SettingsOptions
+) -> tuple[ImportOptions, Sequence[str]]:
+    """What a device receives of captures that hold both directions, and what to say of it."""
+    queue, side = importing.queue, "from" if options.assume.get("sent") else "to"
+    devices = None if queue is None or "=" in queue else find_devices(sources)
+    if devices is None:
+        return importing, ()
+    choices = [f"--queue {queue},{side}={device}" for device in devices or ["ADDRESS"]]
+    if len(devices) != 1:
+        return importing, (
+            "BOTH DIRECTIONS ARE COUNTED, which is too much. Name your device to count what it "
+            f"{_VERBS[side]}: {' or '.join(choices)}",
+        )
+    told = f"only packets that {devices[0]} {_VERBS[side]} are counted: it is at an end of all"
+    return replace(importing, queue=choices[0].split()[1]), (told,)
 
 
 def _size(name: str, workload: Workload, options: SettingsOptions, progress: Progress) -> Settings:

@@ -65,6 +65,10 @@ def size_from_heap(
     return SizedSettings(
         tuple(settings),
         size.region + sum(-(-size // unit) * unit * one.value for one, size in pools),
+        remarks=(
+            f"{made.name} is kept, as these are its settings: `heapfit fit --now {made.name}` says "
+            "whether a fitted heap takes less",
+        ),
     )
 
 

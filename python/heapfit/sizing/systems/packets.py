@@ -91,8 +91,11 @@ class _Sizing:
 
     def largest(self) -> int:
         """Bytes of the largest packet."""
-        batches = (batch["size"] for trace in self.traces for batch in trace.batches(("size",)))
-        return max((int(sizes.max(initial=0)) for sizes in batches), default=0)
+        return max(int(trace.whole("size")[0].max(initial=0)) for trace in self.traces)
+
+    def count_above(self, size: int) -> int:
+        """How many packets are larger."""
+        return sum(int(np.count_nonzero(trace.whole("size")[0] > size)) for trace in self.traces)
 
     def room(self, part: Facts, layout: Layout) -> int:
         """Bytes of payload that a stack takes a buffer to carry."""
@@ -166,6 +169,12 @@ def _add_window(sizing: _Sizing, part: Facts) -> None:
     if segment == 0 or pool is None:
         return
     carried = pool.run_out.count * sizing.room(part, pool.layout) // segment * segment
+    headers = sizing.known["headers"]
+    if larger := sizing.count_above(segment + headers):
+        sizing.remarks.append(
+            f"{larger:,} packets are larger than TCP_MSS {segment} allows: if they are TCP, add "
+            f"--assume tcp_mss={sizing.largest() - headers} (your TCP_MSS)"
+        )
     window = min(sizing.known[part["wanted"]] or 4 * segment, carried)
     sizing.add(part["name"], part["default"], part["why"], value=window)
 
