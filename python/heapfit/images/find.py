@@ -86,8 +86,8 @@ def _doubt(heap: Heap) -> tuple[int, int, int, int]:
 
     What is assumed is more doubtful than damage, as an end before the damage would be.
     """
-    unread, assumed = sum(one.span for one in heap.pieces(UNREAD)), len(heap.assumed)
-    return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
+    unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
+    return len(heap.damage) + len(heap.assumed), len(heap.assumed), unread, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:

@@ -115,27 +115,24 @@ def _place(
     )
 
 
-def _apart(
-    kind: str, word: _Word, marks: int, ground: int, unit: int, first: int, last: int
-) -> Bounds:
+def _apart(kind: str, word: _Word, *places: int) -> Bounds:
     """Granules from `first`, which lies at `ground`, to `last`."""
+    marks, ground, unit, first, last = places
     return _place(word, None, ground, [unit], _chunks(kind, word, marks, first, last - first))[1]
 
 
-def _equal(
-    kind: str, word: _Word, region: int, ground: int, count: int, room: int, step: int
-) -> Bounds:
+def _equal(kind: str, word: _Word, *places: int) -> Bounds:
     """Equal pieces of `room` bytes, of which only the plan, that no image has, says the size.
 
     All multiples of `step` are tried of which so many have room, the largest first. What is left
     behind them is the heap's own.
     """
+    region, ground, count, room, step = places
     units = range(room // max(count, 1) // step * step, 0, -step)[:_MOST_TRIED]
     if not count or not units:
         raise LookupError("was not used yet")
     marks, head = {"list": (20, region + 16), "bits": (20, None), "blocks": (8, region)}[kind]
-    chunks = _chunks(kind, word, region + marks, 0, count)
-    unit, bounds = _place(word, head, ground, units, chunks)
+    unit, bounds = _place(word, head, ground, units, _chunks(kind, word, region + marks, 0, count))
     return (*bounds, (ground + unit * count, ground + room, None, None))
 
 
