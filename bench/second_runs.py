@@ -17,9 +17,8 @@ Designs: one region must serve both runs: R is the larger R_safe, over the large
 the best of tlsf, best_fit and first_fit, chosen for each run by itself. Everything else is chosen
 or learned on the first run only: the layout; the end of each size class, by the designer's rules;
 the end of each call site, for programs that hand over where they ask, by the same rule. Budgets are
-there to show why they are refused when one run is known. "from both" is made from both runs, and
-stacks from what they have in common; where there is none, the same. With a NAME-3.parquet both are
-measured on a run they have not seen, over its own U_max.
+there to show why they are refused when one run is known. "from both" is made from both runs.
+With a NAME-3.parquet it is measured on a run it has not seen, over its own U_max.
 
 Needs: every plan that holds no counted blocks, plain or with its placement learned, is planned from
 every choice of `--known` runs and measured on each run that was left out. What that needs beyond
@@ -56,7 +55,6 @@ from heapfit.comparison.trial import runs_in
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import (
     BY_SITE,
-    STACKS,
     layouts,
     make_tailored_candidates,
 )
@@ -269,9 +267,7 @@ class Row:
     budgets: float  # of the first run's sizes, over a shared heap
     second_alone: float  # with these budgets, R_safe of the second run over its own U_max
     from_both: float  # two ends, learned from both runs
-    stacks: float  # before these, of what both have in common
     third: float  # from both, R of a third run over its own U_max
-    third_stacks: float
 
     @property
     def is_better(self) -> bool:
@@ -298,19 +294,16 @@ def learned(loaded: LoadedTrace) -> tuple[Plan, Plan, Plan]:
     return best, two_ends, by_site
 
 
-def learned_from_both(runs: Runs) -> tuple[Plan, Plan]:
-    """The best without stacks and, where the designer has some, with them."""
+def learned_from_both(runs: Runs) -> Plan:
+    """The best of the designer's plans for both."""
     plain = layouts(ALIGNMENT)
     with tempfile.TemporaryDirectory() as folder:
         both = joined(runs.loaded, ALIGNMENT, Path(folder))
         two_ends = chosen(both, list(plain.values()))
-        stacks: Plan | None = None
         for one in make_tailored_candidates(both):
-            if isinstance(one, Candidate) and one.name == STACKS:
-                stacks = one.plan
-            elif isinstance(one, Candidate) and one.name not in plain and not one.plan.pools:
+            if isinstance(one, Candidate) and one.name not in plain and not one.plan.pools:
                 two_ends = one.plan
-    return two_ends, stacks or two_ends
+    return two_ends
 
 
 def budgets(loaded: LoadedTrace) -> Plan | None:
@@ -325,7 +318,7 @@ def row(runs: Runs) -> Row:
     rivals = [min(region(loaded, plan) for plan in plans(RIVALS)) for loaded in runs.loaded]
     budgeted = budgets(first)
     plain, two_ends, by_site = learned(first)
-    from_both, stacks = learned_from_both(runs)
+    from_both = learned_from_both(runs)
     return Row(
         runs.name,
         runs.peaks_differ,
@@ -337,9 +330,7 @@ def row(runs: Runs) -> Row:
         runs.joint(budgeted) if budgeted else float("nan"),
         region(second, budgeted) / second.profile.u_max if budgeted else float("nan"),
         runs.joint(from_both),
-        runs.joint(stacks),
         runs.third_alone(from_both),
-        runs.third_alone(stacks),
     )
 
 
@@ -354,7 +345,7 @@ def opened(folder: Path, name: str) -> Runs:
 def print_rows(rows: list[Row]) -> None:
     columns = ("program", "peak 2 / 1", "best rival", "best_fit", "tailored", "two ends",
                "by site", "two ends are", "budgets", "on run 2 alone",
-               "from both", "stacks", "third, from both", "third, stacks")  # fmt: skip
+               "from both", "third, from both")  # fmt: skip
     console.print_table(
         columns,
         [
@@ -370,16 +361,14 @@ def print_rows(rows: list[Row]) -> None:
                 f"{one.budgets:.4f}",
                 f"{one.second_alone:.4f}",
                 f"{one.from_both:.4f}",
-                f"{one.stacks:.4f}",
                 f"{one.third:.4f}",
-                f"{one.third_stacks:.4f}",
             )
             for one in rows
         ],
         width=console.WIDE,
     )
     for name in ("rival", "best_fit", "plain", "two_ends", "by_site", "budgets",
-                 "from_both", "stacks", "third", "third_stacks"):  # fmt: skip
+                 "from_both", "third"):  # fmt: skip
         values = [value for one in rows if not math.isnan(value := getattr(one, name))]
         if values:
             print(

@@ -17,7 +17,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from memory import measured, opened, recordings
@@ -30,7 +30,6 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
-    STACKS,
     TWO_ENDS,
     layouts,
     make_tailored_candidates,
@@ -68,12 +67,7 @@ class Program:
 
     @property
     def best(self) -> float:
-        learned = [value for name, value in self.trained.items() if name != STACKS]
-        return min([self.plain, *learned])
-
-    @property
-    def with_stacks(self) -> float:
-        return min(self.best, self.trained.get(STACKS, self.best))
+        return min([self.plain, *self.trained.values()])
 
 
 def ratio(loaded: LoadedTrace, allocator: str) -> float:
@@ -90,9 +84,9 @@ def ratios(loaded: LoadedTrace, candidates: list[Candidate]) -> dict[str, float]
 def learned(
     loaded: LoadedTrace, names: tuple[str, ...] = (BY_LIFETIME, TWO_ENDS)
 ) -> list[Candidate]:
-    """The candidates of these names; for stacks the trace stands for two runs."""
+    """The candidates of these names."""
     print("  learn placement", file=sys.stderr, flush=True)
-    candidates = make_tailored_candidates(replace(loaded, runs=(loaded, loaded)))
+    candidates = make_tailored_candidates(loaded)
     return [one for one in candidates if isinstance(one, Candidate) and one.name in names]
 
 
@@ -105,7 +99,7 @@ def program(name: str) -> Program:
         plain = [
             Candidate(key, Heap(key, plan), "", False) for key, plan in layouts(ALIGNMENT).items()
         ]
-        trained = ratios(loaded, learned(loaded, (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS)))
+        trained = ratios(loaded, learned(loaded, (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS)))
         limited = {HOLE_LIMIT: trained.pop(HOLE_LIMIT, float("inf"))}
         measured = Program(
             name.removesuffix(".heap.gz"),
@@ -128,14 +122,13 @@ def figure(value: float | None) -> str:
 def print_programs(programs: list[Program]) -> None:
     plain = list(programs[0].untrained)
     rivals = [f"{name} {alignment}" for name, alignment in RIVALS]
-    columns = (*plain, "by lifetime", "two ends", "best", "stacks", *rivals, "the best rival")
+    columns = (*plain, "by lifetime", "two ends", "best", *rivals, "the best rival")
     rows = [
         (
             one.name,
             *(figure(one.untrained[key]) for key in plain),
             *(figure(one.trained.get(key)) for key in (BY_LIFETIME, TWO_ENDS)),
             figure(one.best),
-            figure(one.trained.get(STACKS)),
             *(figure(value) for value in one.rivals),
             "below" if one.best < min(one.rivals) else "not below",
         )
@@ -147,23 +140,16 @@ def print_programs(programs: list[Program]) -> None:
 def print_aims(programs: list[Program]) -> None:
     plain = statistics.median(one.plain for one in programs)
     best = statistics.median(one.best for one in programs)
-    stacks = statistics.median(one.with_stacks for one in programs)
     below = sum(one.best < min(one.rivals) for one in programs)
     below_plain = sum(one.plain < min(one.rivals) for one in programs)
     rows = [
         ("median untrained", figure(plain), figure(UNTRAINED), verdict(plain <= UNTRAINED)),
         ("median trained", figure(best), figure(TRAINED), verdict(best <= TRAINED)),
-        ("median with stacks of the one run", figure(stacks), "-", ""),
         ("below the best rival untrained", str(below_plain), "-", ""),
         ("below it trained", str(below), str(BELOW_RIVALS), verdict(below >= BELOW_RIVALS)),
     ]
     rows += [
         (one.name, figure(one.best), figure(SMALL[one.name]), verdict(one.best <= SMALL[one.name]))
-        for one in programs
-        if one.name in SMALL
-    ]
-    rows += [
-        (f"{one.name} with stacks", figure(one.with_stacks), "-", "")
         for one in programs
         if one.name in SMALL
     ]

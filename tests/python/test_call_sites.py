@@ -485,3 +485,25 @@ def test_the_environment_asks_for_chains_only_where_they_are_wanted(tmp_path):
     refused = heapfit("record", "--environment", tmp_path, "--site-depth", "3")
     assert refused.returncode == 2
     assert "1 or 4" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"{", b"[]", b"1", b'{"x": [1]}', b'{"1": []}', b'{"1": [0]}', b'{"1": 5}', b'{"1": [true]}',
+     b'{"1": [1,2,3,4,5]}', b'{"0": [1]}', b'{"4294967296": [1]}', b'{"1": ["2"]}'],
+)  # fmt: skip
+def test_damaged_chains_are_refused(by_direct_caller, damaged):
+    table = pq.read_table(by_direct_caller.path)
+    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata | {b"heapfit chains": damaged}
+    pq.write_table(table.replace_schema_metadata(stored), by_direct_caller.path)
+    with pytest.raises(HeapfitError, match=r"t\.parquet: its chains of callers are damaged"):
+        Trace.open(by_direct_caller.path)
+
+
+@pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"1": 5}', b'{"0": "f"}'])
+def test_damaged_names_are_refused(by_direct_caller, damaged):
+    table = pq.read_table(by_direct_caller.path)
+    stored = pq.ParquetFile(by_direct_caller.path).metadata.metadata | {b"heapfit names": damaged}
+    pq.write_table(table.replace_schema_metadata(stored), by_direct_caller.path)
+    with pytest.raises(HeapfitError, match=r"t\.parquet: its names of callers are damaged"):
+        Trace.open(by_direct_caller.path)

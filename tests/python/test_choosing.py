@@ -32,6 +32,7 @@ from heapfit.comparison.margin import (
     MarginKind,
     heap_size,
     is_enough,
+    largest_r_safe,
     margin_for,
     margin_kind,
 )
@@ -49,10 +50,12 @@ from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.parts import PARTS, cut_parts
+from heapfit.fitting.verify.survival import Survival
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -766,3 +769,21 @@ def test_what_searches_too_long_on_a_long_trace_is_left_out_but_for_its_name(fol
     named = configurations_by_name(long, ["first_fit:list=2"])
     assert [one.name for one in named.candidates] == ["first_fit:list=2"]
     assert "tlsf" not in left_out
+
+
+@pytest.mark.parametrize("region", range(108_000, 108_200, 24))
+def test_the_largest_need_for_a_region_is_the_last_that_fits(region: int) -> None:
+    known = MarginBasis(Load((87_384,)), MarginKind.PLAIN)
+    largest = largest_r_safe(region, known)
+    assert heap_size(largest, known).region <= region < heap_size(largest + 8, known).region
+
+
+def test_a_saving_of_just_two_percent_at_survival_is_too_little() -> None:
+    assert not Survival(10_000, 9_800, 3, 3).is_less
+    assert Survival(10_000, 9_799, 3, 3).is_less
+    assert Survival(None, 9_800, 3, 3).is_less
+    assert not Survival(10_000, None, 3, 3).is_less
+
+
+def test_no_region_is_beyond_what_offsets_reach():
+    assert HeapSize(LARGEST_REGION, 1, 1000, 50).region <= LARGEST_REGION

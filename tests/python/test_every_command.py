@@ -35,6 +35,7 @@ from heapfit.cli.printing.help_screen import list_examples
 from heapfit.cli.removed import REMOVED
 from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
+from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
 from heapfit.images.walk import Block, Heap
 from heapfit.importers import import_file
@@ -1164,3 +1165,17 @@ def test_a_check_that_fails_is_a_result_and_no_error(folder):
     done = run_heapfit(*words, folder=folder, environment=os.environ)
     assert done.returncode == 3
     assert "error" not in json.loads(done.stdout)
+
+
+def test_a_fit_that_is_interrupted_anywhere_leaves_no_folder(tmp_path):
+    source = table2(tmp_path / "small.heap", events=60)
+
+    for tenth in range(10):
+
+        def tell(_step: str, share: float, until: float = tenth / 10) -> None:
+            if share >= until:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            fit([source], tmp_path / "a" / "out", progress=tell)
+        assert list(tmp_path.iterdir()) == [source]

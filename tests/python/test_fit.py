@@ -87,25 +87,6 @@ def test_from_one_recording_no_blocks_are_counted_on_it(fitted):
     assert not any("counted on this one recording" in warning for warning in fitted.warnings)
 
 
-def test_pools_that_a_larger_request_breaks_are_not_chosen_though_asked_for(fitted, tmp_path):
-    asked = fit([fitted.source], tmp_path / "out", FitOptions(pools=True))
-    pools = min(
-        (row for row in asked.comparison.rows if row.is_cut_to_trace and row.r_safe is not None),
-        key=lambda row: row.r_safe,
-    )
-    assert pools.r_safe < asked.winner.r_safe == fitted.winner.r_safe
-    assert pools.changes.broken
-    assert f"{pools.name} would do with {pools.r_safe:,} B" in asked.verdict
-    assert pools.changes.broken[0].name in asked.verdict
-
-
-def test_a_stored_trace_is_fitted_where_it_is_to_the_same_plan(fitted, tmp_path):
-    stored = shutil.copy(fitted.paths.traces[0], tmp_path / "four.parquet")
-    outcome = fit([Path(stored)], tmp_path / "out")
-    assert outcome.paths.traces == (Path(stored),)
-    assert outcome.paths.plan.read_bytes() == fitted.paths.plan.read_bytes()
-
-
 def test_the_regions_base_is_as_aligned_as_the_trace_asks(tmp_path):
     source = tmp_path / "aligned.heap"
     source.write_text("# heap-events 1\n# pointer_bits 32\na 0 100\nm 1 64 64\nf 0\nf 1\n")
@@ -134,19 +115,6 @@ def test_a_request_that_no_region_can_hold_is_refused(tmp_path):
     source.write_text(f"a 0 {5 << 30}\nf 0\n")
     with pytest.raises(HeapfitError, match="nothing else is asked for"):
         fit([source], tmp_path / "out")
-
-
-def test_the_program_prints_the_table_the_verdict_and_the_paths(tmp_path):
-    table2(tmp_path / "four.heap", events=1000)
-    done = heapfit("fit", "four.heap", "-o", "fitted", folder=tmp_path)
-    assert done.returncode == 0
-    assert "candidate" not in done.stdout
-    assert "  Open fitted/report.html" in done.stdout
-    done = heapfit("fit", "four.heap", "-o", "fitted", "--all", folder=tmp_path)
-    assert "\ncandidate " in done.stdout
-    assert " needs " in done.stdout
-    assert "\ntlsf " in done.stdout
-    assert "Traceback" not in done.stderr
 
 
 def test_json_tells_every_fit_and_its_work_over_all_recordings(tmp_path):

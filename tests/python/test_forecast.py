@@ -14,7 +14,7 @@ from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.load import USUAL, Load, find_level, find_skew
-from heapfit.forecast.trend import find_trend
+from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -204,3 +204,17 @@ def test_few_bursts_are_held_and_said_to_be_too_few(tmp_path: Path) -> None:
     longer = tell(replace(profile, live_highest=live), kind, need)
     assert longer.rows == ()
     assert "1 burst stands out" in longer.sentence(0)
+
+
+def test_neighbours_correlate_in_a_walk_and_not_in_noise() -> None:
+    random = np.random.default_rng(4)
+    assert rank_correlation(np.cumsum(random.normal(0, 1, 200))) > 0.9
+    assert abs(rank_correlation(random.normal(0, 1, 200))) < 0.2
+
+
+def test_values_depend_as_a_process_of_first_order_would() -> None:
+    # Ranks 1 2 4 3 6 5 about 3.5: the sum of neighbours' products is 5.25, of squares 17.5.
+    r = 5.25 / 17.5
+    r += (1 + 3 * r) / 6
+    weighted = sum((6 - lag) * (5 - lag) * (4 - lag) * r**lag for lag in range(1, 6))
+    assert find_dependence([10, 20, 40, 30, 60, 50]) == pytest.approx(1 + 2 / 120 * weighted)

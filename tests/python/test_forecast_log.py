@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from declines import FALLING, LEVEL, STRAIGHT, count_findings, judge_dates
+from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
 from heapfit.errors import HeapfitError
@@ -428,3 +429,41 @@ def test_the_command_answers_first_and_in_json(tmp_path):
     assert content["run_out"]["date"] == "2026-03-03 00:18"
     assert [one["bytes_left"] for one in content["run_outs"]] == [1024, 4096]
     assert content["decline"]["rate"] == pytest.approx(1 / 6)
+
+
+def test_where_the_lows_are_at_nothing_no_time_is_told(tmp_path):
+    rng = np.random.default_rng(7)
+    minutes = np.arange(600)
+    free = np.maximum(12_000 - 20 * minutes - rng.exponential(800, 600), 0).astype(int)
+    lines = [f"I ({60_000 * at}) heap: free {one}\n" for at, one in zip(minutes, free, strict=True)]
+    (tmp_path / "device.log").write_text("".join(lines))
+    shown = heapfit("forecast", "device.log", folder=tmp_path)
+    assert "at its lows nothing is free already." in " ".join(shown.stdout.split())
+
+
+def test_steps_without_noise_are_counted_as_steps():
+    seen = judge(100_000 - 2_000.0 * (np.arange(100) // 8))
+    assert seen.decline is not None and seen.run_out is not None
+    assert seen.decline.low < 250 / 60 < seen.decline.high
+
+
+def test_a_block_that_shrinks_alone_is_fragmentation():
+    rng = np.random.default_rng(5)
+    free = 50_000 + rng.normal(0, 300, 300)
+    outlook = judge(free, 40_000 - 60 * np.arange(300) + rng.normal(0, 200, 300))
+    assert outlook.finding is Finding.SHRINKS
+    assert outlook.run_out is not None
+    assert outlook.run_out.is_block
+
+
+def test_longer_runs_are_said_only_of_windows_that_are_independent():
+    noise = np.random.default_rng(2).normal(0, 1, 960)
+    slow = np.convolve(noise, np.ones(60))[:960]
+    assert [one.times for one in judge(50_000 + 1_000 * noise).reserves] == [1, 10]
+    assert judge(50_000 + 200 * slow).reserves == ()
+
+
+def test_a_burst_is_told_from_a_trend():
+    free = np.full(200, 50_000.0)
+    free[120] = 4_000
+    assert judge(free).finding is Finding.LOAD

@@ -643,3 +643,11 @@ def test_a_file_of_another_kind_is_named_with_what_to_do(tmp_path, what):
     assert shown.returncode != 0
     assert f"is {what}" in shown.stderr
     assert "--line" not in shown.stderr
+
+
+@pytest.mark.parametrize("step", [7, 4096, 1 << 20])
+def test_a_line_may_have_any_length(step):
+    """Calls within it are read; none is cut where a word or call ends."""
+    calls = "".join(f"hl{{m,16,{0x1000 + 16 * i:x}}}" for i in range(1000))
+    _, rows, _ = read_log(f"{'x' * 9000}\n{calls} {'y' * 5000}\nhl{{f,1000}}\n".encode(), step)
+    assert rows == [*((ALLOC, i, 16) for i in range(1000)), (FREE, 0, 0)]

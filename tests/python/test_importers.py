@@ -358,3 +358,8 @@ def test_any_name_is_one_plain_part_of_a_path(text: str) -> None:
 def test_equal_names_are_numbered() -> None:
     sources = [Path("a/x.pcap"), Path("b/x.heap.gz"), Path("x-2.rep"), Path("x.csv")]
     assert distinct_source_names(sources) == ["x", "x-2", "x-2-2", "x-3"]
+
+
+def test_gzip_members_join(tmp_path):
+    parts = gzip.compress(b"a 0 8\na 1 ") + gzip.compress(b"9\nr 0 1\nf 1\n")
+    assert operations(put(tmp_path, parts)) == EVENTS

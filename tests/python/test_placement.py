@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_traces import design_whole, heapfit_json, load_lines
+from small_traces import design_whole, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -27,11 +27,9 @@ from heapfit.design.placement.learned import (
 )
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.design.placement.sized_plans import learn_sized_ends
-from heapfit.design.placement.stacks import MOST_STACKS, common_stacks, learn_stacks, with_stacks
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
     HOLE_LIMIT,
-    STACKS,
     STATIC_ZONES,
     TWO_ENDS,
     layouts,
@@ -39,9 +37,8 @@ from heapfit.design.placement.tailored_plans import (
 )
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
-from heapfit.design.robust.joined_trace import join_traces
 from heapfit.plan.allocators import counts_blocks
-from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan import Plan
 from heapfit.sweep.lookahead import Ahead, with_following
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -196,16 +193,6 @@ def test_a_coarser_granule_is_tried_where_the_alignment_allows(shifted: LoadedTr
     (learned,) = [one for one in make_tailored_candidates(shifted) if one.name == BY_LIFETIME]
     assert isinstance(learned, Candidate)
     assert "% of U_max over" in learned.reason
-
-
-def test_fit_offers_two_ends_where_they_win(tmp_path: Path) -> None:
-    (tmp_path / "shift.heap").write_text("\n".join(phase_shift()) + "\n")
-    told = heapfit_json("fit", "shift.heap", folder=tmp_path)["fits"][0]
-    rows = {row["name"]: row["r_safe"] for row in told["rows"]}
-    assert rows[BY_LIFETIME] < 0.7 * min(rows["best_fit"], rows["tlsf"])
-    (plain,) = [row for row in told["rows"] if row["name"] == "tailored"]
-    # Changed programs break the learned plan, so the plain one is searched again to the end.
-    assert plain["r_safe"] > 1.5 * rows[BY_LIFETIME]
 
 
 def test_several_traces_are_served_by_one_placement_measured_unseen(tmp_path: Path) -> None:
@@ -403,115 +390,3 @@ def test_any_number_of_threads_learns_the_same(tmp_path, monkeypatch, name, alig
 # The plans that are tried, which fit's JSON tells, and what is found then; of the second the first
 # guess alone of each layout finds 62,608. What changes the search changes the first figures.
 FOUND = {("phases_x16:limit=10", 4): (249, 61792), ("phases_x16:limit=10", 8): (265, 61936)}
-
-
-# ---- stacks before `tailored`
-WORK = 5_000_000
-
-
-def stored(folder: Path, name: str, lines: list[str]) -> Trace:
-    return load_lines(folder / f"{name}.heap", lines).trace
-
-
-def session(seed: int, small: int = 800, large: int = 12) -> list[str]:
-    """Blocks of 8 B, for which `tailored` has marks, among others of all sizes; all come and go. At
-    last a block of 3,000 B, the peak, and another in its place."""
-    draw = random.Random(seed)
-    live: dict[bool, list[int]] = {True: [], False: []}
-    lines = []
-    for born in range(1500):
-        is_small = draw.random() < 0.6
-        kind = live[is_small]
-        if len(kind) == (small if is_small else large):
-            lines.append(f"f {kind.pop(draw.randrange(len(kind)))}")
-        lines.append(f"a {born} {8 if is_small else draw.randrange(100, 300)}")
-        kind.append(born)
-    freed = [f"f {one}" for one in (1500, *live[False][:6])]
-    return [*lines, "a 1500 3000", *freed, "a 1501 2500"]
-
-
-def joined(folder: Path, runs: list[Trace]) -> LoadedTrace:
-    loaded = load_trace(join_traces(folder / "joined.parquet", runs))
-    return replace(loaded, runs=tuple(map(load_trace, runs)))
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory) -> list[Trace]:
-    folder: Path = tmp_path_factory.mktemp("runs")
-    return [stored(folder, f"run{seed}", session(seed)) for seed in (1, 2, 5)]
-
-
-@pytest.fixture(scope="module")
-def joined_runs(runs: list[Trace], tmp_path_factory) -> LoadedTrace:
-    return joined(tmp_path_factory.mktemp("joined"), runs)
-
-
-def placed(plan: Plan, loaded: LoadedTrace) -> PlacedLayout:
-    """The plan in the least region that serves."""
-    region = _engine.Trial(plan.engine(), loaded.events).scan().r_safe
-    assert region is not None
-    return PlacedLayout(plan, 0, region)
-
-
-def stacks_of(loaded: LoadedTrace) -> Candidate | NotApplicable:
-    return next(one for one in make_tailored_candidates(loaded) if one.name == STACKS)
-
-
-def test_a_stack_has_what_the_run_that_needs_least_needs_at_its_fullest(tmp_path: Path) -> None:
-    many = [f"a {i} 64" for i in range(20)]
-    full = [*(f"a {i} 13" for i in range(20, 30)), "f 0", "f 1", "a 30 130"]  # 18 are live then
-    first = stored(tmp_path, "first", [*many, *full])
-    second = stored(tmp_path, "second", [*many, "a 20 16", "a 21 200"])
-    assert common_stacks([load_trace(first), load_trace(second)], 8) == [
-        Pool(64, 18, True),
-        Pool(16, 1, True),
-    ]
-    assert common_stacks([load_trace(second)], 8)[0] == Pool(64, 20, True)
-
-
-def test_what_only_one_run_has_at_its_peak_has_no_stack(tmp_path: Path) -> None:
-    first = stored(tmp_path, "first", ["a 0 64", "a 1 40"])
-    second = stored(tmp_path, "second", ["a 0 64", "a 1 48"])
-    assert common_stacks([load_trace(first), load_trace(second)], 8) == [Pool(64, 1, True)]
-
-
-def test_stacks_spare_small_blocks_their_marks(joined_runs: LoadedTrace) -> None:
-    found = stacks_of(joined_runs)
-    assert isinstance(found, Candidate)
-    assert "learned from 3 runs" in found.reason
-    assert 8 in [pool.size for pool in found.plan.pools]
-    assert len(found.plan.pools) <= MOST_STACKS
-    assert found.plan.shared is not None
-    assert found.plan.shared.allocator == "tailored"
-
-
-def test_a_stack_that_saves_nothing_is_not_kept(joined_runs: LoadedTrace) -> None:
-    found, replayed = learn_stacks(joined_runs, placed(PLAIN, joined_runs), WORK)
-    assert 0 < replayed < WORK
-    assert Pool(3000, 1, True) in common_stacks(joined_runs.runs, 8)
-    assert found.plan.pools
-    assert 3000 not in [pool.size for pool in found.plan.pools]
-    for pool in found.plan.pools:
-        fewer = [one for one in found.plan.pools if one != pool]
-        assert placed(with_stacks(PLAIN, fewer), joined_runs).region > found.region
-
-
-def test_one_run_does_not_tell_what_another_needs(joined_runs: LoadedTrace) -> None:
-    left_out = stacks_of(replace(joined_runs, runs=()))
-    assert isinstance(left_out, NotApplicable)
-    assert left_out.why.startswith("a single run")
-
-
-def test_runs_whose_peaks_differ_have_no_stacks(runs: list[Trace], tmp_path: Path) -> None:
-    small = stored(tmp_path, "small", session(4, 50, 20))
-    left_out = stacks_of(joined(tmp_path, [runs[0], small]))
-    assert isinstance(left_out, NotApplicable)
-    assert "times the least, above 1.3" in left_out.why
-
-
-def test_stacks_are_measured_on_runs_they_have_not_seen(runs: list[Trace]) -> None:
-    rows = {row.name: row for row in design_whole(runs).rows}
-    stacks, plain = rows[STACKS], rows["tailored_pairs"]
-    assert stacks.unseen_r_safe is not None
-    assert plain.unseen_r_safe is not None
-    assert stacks.unseen_r_safe < 0.97 * plain.unseen_r_safe

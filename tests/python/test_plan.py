@@ -370,3 +370,29 @@ def test_a_plan_is_written_over_an_unedited_one_alone(path: Path) -> None:
         with pytest.raises(HeapfitError, match="was edited, or not written by this heapfit"):
             save_plan(path, PLAN_FILE)
         assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a." * 50_000 + "a = 1", "[" + "'a' . " * 1000 + "b]", 'x = {"a".b' + ".c" * 90 + " = 1}"],
+)
+def test_a_key_of_endless_parts_is_refused_before_it_is_parsed(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    assert "nested too deeply" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = " + "[" * 100_000,
+        "x = " + "[" * 50_000 + "]" * 50_000,
+        "x = " + "{a = " * 20_000,
+        "x = " + "[{a.b.c = " * 10_000,
+        "x = " + "[{'' = " * 140_000,
+    ],
+)
+def test_endless_arrays_and_tables_are_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    assert "nested too deeply" in refusal(path)

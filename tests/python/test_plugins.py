@@ -703,3 +703,12 @@ def test_a_process_that_does_not_start_in_time_is_ended(
         running.start_process(sleeper, tmp_path / "events", 8),
     ):
         pass
+
+
+def test_an_adapter_without_free_is_told_which_function_it_lacks(tmp_path: Path) -> None:
+    (tmp_path / "half.c").write_text(
+        "void *plugin_init(void *r) { return r; }\nvoid *plugin_alloc(void *h) { return h; }\n"
+    )
+    built = build(plugin_of(tmp_path / "half.c"), tmp_path / "built")
+    with pytest.raises(HeapfitError, match="has no plugin_free or plugin_free_sized"):
+        measure(built, ECHO)

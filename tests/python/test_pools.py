@@ -3,12 +3,11 @@
 
 import random
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from small_traces import event_array, load_lines, table2
+from small_traces import event_array
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -18,10 +17,8 @@ from heapfit.design.budgets.greedy_budgets import (
     classes_with_most,
     plan_from_budgets,
 )
-from heapfit.design.budgets.live_points import live_points
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.design.pools.static_pools import ALLOCATOR, block_sizes, worst_case_plan
-from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Pool
 from heapfit.trace.loaded import live_sizes_at, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -226,23 +223,3 @@ def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None
     assert dict(zip(sizes.tolist(), counts.tolist(), strict=True)) == {
         size: expected.count(size) for size in sorted(set(expected))
     }
-
-
-# ---- the fullest moments
-
-
-def test_moments_know_resizes_and_frees(tmp_path: Path) -> None:
-    trace = load_lines(
-        tmp_path / "t.heap", ["a 1 40", "a 2 40", "r 1 100", "f 2", "a 3 9", "r 1 0", "f 3"]
-    ).trace
-    live, blocks = live_points(trace.events(), [16, 40, 104], 8, 100)
-    assert live.tolist() == [144, 120]
-    assert blocks.tolist() == [[0, 1, 1], [1, 0, 1]]
-
-
-def test_of_many_moments_the_fullest_of_each_stretch_stay(tmp_path: Path) -> None:
-    loaded = load_trace(open_any(table2(tmp_path / "t.heap"), ImportOptions(), tmp_path))
-    every, _ = live_points(loaded.events, [528, 1040], 8, 10**6)
-    few, _ = live_points(loaded.events, [528, 1040], 8, 50)
-    assert len(few) == 50 < len(every)
-    assert few.max() == every.max()

@@ -541,3 +541,11 @@ def test_the_holders_of_the_peak_hold_all_of_it(mapped):
     assert {one.name for one, _ in by_site} == {"unknown", "00000001", "00000002"}
     assert sum(one.bytes for one, _ in by_site) == fitted.profile.u_max
     assert all(sum(part.bytes for part in one.parts) == one.bytes for one, _ in by_site)
+
+
+@pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
+def test_a_hostile_name_is_no_markup_in_a_chart(pooled, name, tmp_path):
+    text = str(page_of(named(pooled, name, tmp_path)).figures)
+    ours = re.sub(r"</?(b|sub|extra)>", "", text)
+    assert "<" not in ours
+    assert ">" not in ours

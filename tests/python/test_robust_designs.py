@@ -227,7 +227,8 @@ def test_what_is_not_searched_changes_no_choice(tmp_path: Path, workload: str) -
     def largest(designs: Comparison) -> list[tuple[object, ...]]:
         return [(row.name, row.plan, row.r_safe, row.unseen_r_safe) for row in designs.rows]
 
-    assert largest(some) == largest(every)
+    kept = {row.name for row in some.rows}
+    assert largest(some) == [one for one in largest(every) if one[0] in kept]
     assert some.work.regions < every.work.regions
     for pools_asked in (False, True):
         assert select_row(some, pools_asked).plan == select_row(every, pools_asked).plan

@@ -2,6 +2,8 @@
 """Simulations: replications, rounds, workers, batches, recordings, and what is written of them."""
 
 import json
+import os
+import signal
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -378,3 +380,19 @@ def test_bad_laws_are_one_line(make: Callable[[], object], told: str) -> None:
         make()
     assert str(error.value).startswith(told)
     assert "\n" not in str(error.value)
+
+
+def kill_a_child_once():
+    killed = []
+
+    def progress(_step, done):
+        if 0 < done < 1 and not killed:
+            killed.append(workers()[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    return progress
+
+
+def test_a_worker_that_dies_changes_nothing(scenario, found):
+    with Sweep(workers=2) as sweep:
+        assert simulate(scenario, sweep, kill_a_child_once()) == found

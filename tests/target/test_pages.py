@@ -511,3 +511,29 @@ def test_the_cmake_lines_for_a_c_library_record_every_request(folder: Path, libr
     by_cmake(folder, "characters", flags, code, linked, library)
     trace = recorded(folder, "characters")
     assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+
+
+def text_of(folder: Path) -> int:
+    """Bytes of an image's code and constants, which it then has no more."""
+    listing = run(["arm-none-eabi-size", "app.elf"], folder)
+    (folder / "app.elf").unlink()
+    return int(listing.splitlines()[1].split()[0])
+
+
+def test_the_flash_that_the_page_tells_is_what_is_linked(folder: Path) -> None:
+    """To the larger of 10 % and 32 B: of the whole recorder, task and sink included."""
+    (told,) = re.findall(
+        r"^\| flash that .* \| ([\d,]+) B; .* ([\d,]+) B \|$", page(ON_TARGET), re.M
+    )
+    flags, code, _ = freertos_project(folder, "characters", "-ffunction-sections")
+    main = (folder / "main.c").read_text()
+    plain = re.sub(
+        r"^(#include \"(adapters|sinks)|static hfit|hfit_record).*$", "", main, flags=re.M
+    )
+    (folder / "main.c").write_text(plain)
+    makefile(folder, code, "", flags.removeprefix(FLAGS))
+    before = text_of(folder)
+    for sink, bytes_told in zip(("characters", "semihosting"), told, strict=True):
+        by_make(folder, sink, *freertos_project(folder, sink, "-ffunction-sections"))
+        grown = text_of(folder) - before
+        assert abs(int(bytes_told.replace(",", "")) - grown) <= max(0.1 * grown, 32), grown

@@ -97,23 +97,23 @@ def _learn(recording: LoadedTrace, start: PlacedLayout) -> tuple[PlacedLayout | 
 
 def _judge(selection: Selection, start: PlacedLayout, learned: PlacedLayout) -> tuple[bool, Work]:
     """True if recordings, or halves, that a plan did not learn from need less of it, too."""
-    shown, work = selection.choice.shown, NO_WORK
-    trials = [(learned, [one for one in selection.searched if one is not shown])]
-    if len(selection.searched) == 1:
-        halves = cut_recording(shown).halves
-        found = [_learn(half, start) for half in halves]
-        trials = [
-            (one or start, [half]) for (one, _), half in zip(found, halves[::-1], strict=True)
-        ]
-        work = total_work(more for _, more in found)
-    by_site = without = 0.0
-    for plan, recordings in trials:
-        heaps = Heap(BY_SITE, plan.plan), selection.choice.answer.heap
-        needs = [measure(heap, recordings, every_size=False) for heap in heaps]
-        by_site += total_need(needs[0].memories)
-        without += total_need(needs[1].memories)
-        work += Work(regions=sum(one.events for one in needs))
-    return _pays(by_site, without), work
+    choice = selection.choice
+    known = zip(selection.searched, selection.needs, strict=True)
+    others = [(one, need) for one, need in known if one is not choice.shown]
+    if others:
+        by_site = measure(Heap(BY_SITE, learned.plan), [one for one, _ in others], every_size=False)
+        without = total_need([need for _, need in others])
+        return _pays(total_need(by_site.memories), without), Work(regions=by_site.events)
+    halves = cut_recording(choice.shown).halves
+    found = [_learn(half, start) for half in halves]
+    needs = [
+        measure(heap, [half], every_size=False)
+        for (plan, _), half in zip(found, halves[::-1], strict=True)
+        for heap in (Heap(BY_SITE, (plan or start).plan), choice.answer.heap)
+    ]
+    by_halves, without = (total_need([one.most for one in needs[i::2]]) for i in (0, 1))
+    replayed = Work(regions=sum(one.events for one in needs))
+    return _pays(by_halves, without), total_work([replayed, *(work for _, work in found)])
 
 
 def _pays(by_site: float, without: float) -> bool:

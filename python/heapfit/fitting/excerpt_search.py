@@ -103,7 +103,7 @@ class _RecordingView:
                 f"an excerpt has {excerpt.info.events:,} events, more than a search holds"
             )
         self.windows, loaded = windows, load_trace(excerpt, options.alignment)
-        self.excerpt = replace(loaded, threads=self.request.threads)
+        self.excerpt = replace(loaded, threads=self.request.threads, whole=survey.profile)
         return True
 
     def replay(self, plan: Plan, region: int) -> tuple[int | None, int]:

@@ -47,6 +47,7 @@ class LoadedTrace:
     runs: tuple[LoadedTrace, ...] = ()  # several recorded ones that the trace consists of
     fleet: _engine.Fleet | None = None  # all that it consists of, each to be served by itself
     threads: int = 1  # that may try plans on it at once; any number finds the same
+    whole: Profile | None = None  # of the recording, where this is an excerpt of one
     # What was found of it, by what was asked: costs of calls, regions of heaps, parts.
     found: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False, compare=False)
 
@@ -54,6 +55,11 @@ class LoadedTrace:
     def largest_alignment(self) -> int:
         """The largest alignment any request asks for; 0 where none does."""
         return self.trace.largest_alignment
+
+    @property
+    def foretelling(self) -> Profile:
+        """The profile that tells of other runs: of the whole recording."""
+        return self.whole or self.profile
 
     def live_at_peak(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
         """The distinct sizes live at U_max, ascending, and how many blocks of each."""

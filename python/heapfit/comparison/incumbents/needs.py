@@ -82,7 +82,7 @@ def search(
     `known`: searches on this recording, of regions that begin alike; it is added to.
     """
     step, events = f"compare {heap.name}", 0
-    asked, known = (repr(replace(heap, name="", title="")), also), {} if known is None else known
+    asked, known = (_identify(heap), also), {} if known is None else known
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
@@ -156,6 +156,18 @@ def known_searches(
     known: dict[tuple[Any, ...], _engine.RegionSearch]
     known = found.setdefault(("regions", max(base, plan.alignment)), {})
     return known
+
+
+def find_known(heap: Heap, recording: LoadedTrace, base: int) -> int | None:
+    """R_safe of a heap as it was found of a recording, without every size; None: it was not."""
+    base = max(base, recording.largest_alignment)
+    found = known_searches(recording.found, base, heap.plan).get((_identify(heap), 0, False))
+    return None if found is None else found.r_safe and heap.memory(found.r_safe)
+
+
+def _identify(heap: Heap) -> str:
+    """A heap by what decides its placements."""
+    return repr(replace(heap, name="", title=""))
 
 
 def grow_headers(heap: Heap, memories: Sequence[int | None]) -> Heap:

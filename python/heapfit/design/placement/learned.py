@@ -66,8 +66,7 @@ _LIMIT_SAVES = 20  # a limit has to save U_max over this: decision 23
 class PlacedLayout:
     """A layout, the classes cut from the end of its top, and the region in which it serves.
 
-    If the layout knows call sites, bits from TAG_BITS on are those of their tags. If it
-    shares a heap, the classes are cut from the end of that heap's top.
+    If the layout knows call sites, bits from TAG_BITS on are those of their tags.
     """
 
     layout: Plan
@@ -87,8 +86,6 @@ class PlacedLayout:
         """The plan; with one end if no class is cut from the other."""
         if self.high == 0:
             return self.layout
-        if self.layout.shared is not None:
-            return replace(self.layout, shared=replace(self, layout=self.layout.shared).plan)
         words = {"high_0": self.high & 0xFFFFFFFF, "high_1": self.high >> 32 & 0xFFFFFFFF}
         if self.layout.sites:
             words["tag_high"] = self.high >> TAG_BITS
@@ -380,7 +377,7 @@ class PlacementSearch:
         return self._charge(trial.descend(region, self._grain, self._above, self._report)).region
 
     def _is_by_size(self, plan: Plan) -> bool:
-        return not plan.sites and plan.shared is None and self._loaded.fleet is None
+        return not plan.sites and self._loaded.fleet is None
 
     def _run(self, plan: Plan, region: int) -> _engine.TrialResult:
         self._report()

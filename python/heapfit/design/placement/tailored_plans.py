@@ -20,7 +20,6 @@ from heapfit.design.placement.learned import (
     learn_placement,
 )
 from heapfit.design.placement.sites import learn_sites
-from heapfit.design.placement.stacks import learn_stacks, stacks_obstacle
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import static_pools
 from heapfit.errors import HeapfitError
@@ -33,13 +32,11 @@ HOLE_LIMIT = "tailored_hole_limit"
 BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
 BY_SITE = "tailored_by_site"
-STACKS = "tailored_stacks"
 LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (decision 13)
 STATIC_ZONES = "tailored_static_zones"
-_LEAST_STACKS = 0.1  # of U_max: where sizes are random, stacks of less saved 0.6 points of it
 _MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
-_LEARNED = (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS, STACKS)
+_LEARNED = (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS)
 NOT_LEARNED = "with --effort quick no placement is learned"
 
 
@@ -129,12 +126,6 @@ def make_tailored_candidates(
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
     steps, before = _learned_candidates(learned, (layout, learned.plain), loaded.profile.u_max)
     candidates += steps
-    why_not = stacks_obstacle(loaded.runs)
-    if why_not is None:
-        placed, replayed = learn_stacks(loaded, before[1], most, options.seed, progress)
-        candidates.append(replace(_judge_stacks(loaded, placed, before), replayed=replayed))
-    else:
-        candidates.append(NotApplicable(STACKS, why_not, before[0]))
     if not options.call_sites:
         return candidates
     by_site, replayed = learn_sites(loaded, learned.climbed, most, options.seed, progress)
@@ -169,22 +160,6 @@ def _learned_candidates(
         before = TWO_ENDS, learned.climbed
     whole = replace(two_ends, replayed=learned.replayed)  # of all
     return [limited, by_lifetime, whole], before
-
-
-def _judge_stacks(
-    loaded: LoadedTrace, learned: PlacedLayout, before: tuple[str, PlacedLayout]
-) -> Candidate | NotApplicable:
-    pools = learned.plan.pools
-    if not pools:
-        return NotApplicable(STACKS, f"no stack saves anything of {before[0]}", before[0])
-    share = sum(pool.size * pool.count for pool in pools) / loaded.profile.u_max
-    count = f"{len(pools)} stacks" if len(pools) > 1 else "one stack"
-    learned_from = f"{count}, {share:.2f} x U_max, learned from {len(loaded.runs)} runs"
-    if share < _LEAST_STACKS:
-        return NotApplicable(
-            STACKS, f"{learned_from}, could save something only by chance", before[0]
-        )
-    return candidate_if_better(STACKS, learned, before, loaded.profile.u_max, learned_from)
 
 
 def _judge_sites(

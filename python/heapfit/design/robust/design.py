@@ -62,12 +62,13 @@ def design_several(
     alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
     replays = Replays(
         traces,
-        Load.of([one.profile for one in recordings]),
+        Load.of([one.foretelling for one in recordings]),
         base_alignment=max([*alignments, *(trace.largest_alignment for trace in traces)]),
         sweep=sweep,
         progress=progress,
     )
-    portfolio = _list_candidates(whole, replays, is_of_all=is_of_all)
+    replays.take_known(whole.candidates, recordings)
+    portfolio = _list_candidates(whole, replays, is_of_all=is_of_all, is_whole=is_whole)
     judge = RowJudge(whole, parts, replays, is_whole=is_whole)
     designs = Comparison(
         trace=whole.joined,
@@ -91,7 +92,9 @@ def _learn_again(options: PlanOptions, whole: Fold) -> PlanOptions:
     return replace(options, layout=find_layout(plan), climbs=climbs)
 
 
-def _list_candidates(whole: Fold, replays: Replays, *, is_of_all: bool) -> Portfolio:
+def _list_candidates(
+    whole: Fold, replays: Replays, *, is_of_all: bool, is_whole: bool
+) -> Portfolio:
     """The candidates to measure; of those that do not apply, not that two settings are one plan."""
     left_out = (
         one for one in whole.portfolio.not_applicable if one.same_as is None or ":" not in one.name
@@ -99,7 +102,7 @@ def _list_candidates(whole: Fold, replays: Replays, *, is_of_all: bool) -> Portf
     portfolio = replace(whole.portfolio, not_applicable=tuple(left_out))
     if is_of_all:
         return portfolio
-    kept = split_applicable(drop_hopeless(portfolio.candidates, replays))
+    kept = split_applicable(drop_hopeless(portfolio.candidates, replays, is_whole=is_whole))
     return replace(kept, not_applicable=(*portfolio.not_applicable, *kept.not_applicable))
 
 

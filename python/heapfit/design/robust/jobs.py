@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.incumbents.needs import search
+from heapfit.comparison.incumbents.needs import find_known, search
 from heapfit.comparison.matrix import TIMES_FOR_PLANS
 from heapfit.comparison.trial import serves_from
 from heapfit.comparison.work import NO_WORK, Work
@@ -28,7 +28,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.loaded import load_trace
+from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 
 Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number
@@ -39,7 +39,7 @@ Question: TypeAlias = Callable[[_engine.Trial, Plan, int], Answer]
 
 _EVENTS_OF_A_JOB = 2_000_000  # about, in its replays
 REPLAYS_OF_A_SEARCH = 30  # about
-_HARDEST = 4  # traces of a fold, by their most live bytes, that placement is learned from
+_HARDEST = 2  # traces of a fold, by their most live bytes, that placement is learned from
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +130,16 @@ class Replays:
         """What was replayed since this was asked last."""
         done, self._work = self._work, NO_WORK
         return done
+
+    def take_known(
+        self, candidates: Iterable[Candidate], recordings: Sequence[LoadedTrace]
+    ) -> None:
+        """Takes what was found of the recordings before, of heaps that programs have."""
+        for one in candidates:
+            for i, recording in enumerate(recordings):
+                found = find_known(one.heap, recording, self.base_alignment)
+                if found is not None:
+                    self._known[_find_need, repr(one.plan), i, 0] = found
 
     def measure(self, wanted: Iterable[Pair]) -> None:
         """Searches for R_safe of plans, each on a trace."""

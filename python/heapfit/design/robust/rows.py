@@ -30,21 +30,36 @@ _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured
 
 
 def drop_hopeless(
-    candidates: Sequence[Candidate], replays: Replays
+    candidates: Sequence[Candidate], replays: Replays, *, is_whole: bool = False
 ) -> list[Candidate | NotApplicable]:
-    """The candidates, of which those far off on the trace of most live bytes do not apply."""
+    """The candidates, of which those far off on the trace of most live bytes do not apply.
+
+    Each counts with the reserve of its kind. One whose blocks were counted has to need less there
+    than the best of the others, unless all `is_whole`: nothing else is a reason to have it.
+    """
     highest = max(range(replays.load.runs), key=lambda trace: replays.load.peaks[trace])
     replays.measure((one.plan, highest) for one in candidates)
-    needs = [replays.region(one.plan, highest) or math.inf for one in candidates]
-    least = min(needs, default=math.inf)
+    rows = [
+        replace(make_row(one, replays.load), r_safe=replays.region(one.plan, highest))
+        for one in candidates
+    ]
+    plain = [row.r_safe for row in rows if row.r_safe and not row.is_cut_to_trace]
+    sizes = [math.inf if row.heap_size is None else row.heap_size.region for row in rows]
+    least, limit = min(sizes, default=math.inf), min(plain, default=math.inf)
+
+    def is_hopeless(row: Row, size: float) -> bool:
+        is_beaten = row.is_cut_to_trace and not is_whole and (row.r_safe or 0) >= limit
+        return not math.isinf(size) and (is_beaten or size > _HOPELESS * least)
+
     return [
-        one
-        if math.isinf(need) or need <= _HOPELESS * least
-        else NotApplicable(
+        NotApplicable(
             one.name,
-            f"{need:,} B for trace {highest + 1}, {need / least:.2f} times what the best needs",
+            f"{row.r_safe:,} B for trace {highest + 1}, {size / least:.2f} times what the best "
+            "needs with its reserve",
         )
-        for one, need in zip(candidates, needs, strict=True)
+        if is_hopeless(row, size)
+        else one
+        for one, row, size in zip(candidates, rows, sizes, strict=True)
     ]
 
 
