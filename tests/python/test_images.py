@@ -63,6 +63,9 @@ def test_a_core_becomes_a_snapshot_that_profile_shows(core, tmp_path):
     lost = [one["address"] for one in heap["blocks"] if not one["is_referenced"]]
     assert lost == [HEAP + 32 + 64 + 24 + 32 + 120 + 8]
     assert heap["damage"] == []
+    assert [one["size"] for one in heap["holes"]] == [2784, 16]
+    assert (heap["holes"][1]["below"], heap["holes"][1]["above"]) == ("56 B", "24 B")
+    assert "Holes, the largest first: hole at bytes below it above it 0x20000610 2,784" in told
 
 
 def test_two_snapshots_show_what_grew(core, tmp_path):

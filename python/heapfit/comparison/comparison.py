@@ -17,7 +17,7 @@ from heapfit.bounds.trace_bounds import ComparisonBounds, quick_bounds
 from heapfit.bounds.worst_cases import Limits, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.contest import Pruning, sort_by_cost
-from heapfit.comparison.costs.measures import Measure, Measures
+from heapfit.comparison.costs.measures import Measure, Measures, measures_of
 from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
     Ground,
@@ -31,6 +31,7 @@ from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.forecast.load import Load
+from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
@@ -288,3 +289,10 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
     work = Work(metered=replay.events, walked=replay.blocks_walked)
     drawn = replace(row, replay=replay, work=row.work + work)
     return replace(comparison.with_row(drawn), work=comparison.work + work), drawn
+
+
+def with_measures(comparison: Comparison, loaded: LoadedTrace) -> Comparison:
+    """The comparison with the measures of all its rows, whose calls are replayed one by one."""
+    sram = load_sram()
+    measured = {row.name: measures_of(row, loaded, sram) for row in comparison.rows}
+    return replace(comparison, measures=measured)

@@ -14,7 +14,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.comparison.candidate import Portfolio
-from heapfit.comparison.comparison import Comparison, measure_portfolio, reject_empty_portfolio
+from heapfit.comparison.comparison import (
+    Comparison,
+    measure_portfolio,
+    reject_empty_portfolio,
+    with_measures,
+)
 from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.outputs.scratch import scratch_folder
@@ -149,7 +154,8 @@ def _compare(
         whole = WeightedProgress(progress, {"make plans": 1.0, "compare": 2.0})
         portfolio = make(loaded, request, whole.part("make plans", steps=1))
         comparing = whole.part("compare", len(portfolio.candidates) + 1)
-        return measure_portfolio(loaded, portfolio, comparing, request.precision)
+        compared = measure_portfolio(loaded, portfolio, comparing, request.precision)
+        return with_measures(compared, loaded)
 
 
 def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:

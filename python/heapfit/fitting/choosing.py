@@ -19,7 +19,7 @@ from dataclasses import replace
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.comparison import Comparison, compare, with_series
+from heapfit.comparison.comparison import Comparison, compare, with_measures, with_series
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind
@@ -30,7 +30,6 @@ from heapfit.design.front.design_front import (
     cost_of_choice,
     list_offers,
     with_choice_first,
-    with_measures,
 )
 from heapfit.design.front.offers import NEAR, is_dominated, is_near, pick_offer, step_down
 from heapfit.design.front.preference import Preference

@@ -18,7 +18,18 @@ from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.document import Document
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Section, Table, which_hold
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Line,
+    Note,
+    Part,
+    Section,
+    Table,
+    hide_unless,
+    object_of,
+    which_hold,
+)
 from heapfit.results.parts import HeapMap as MapPart
 
 _SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
@@ -38,7 +49,19 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
     """A snapshot as a command prints it; with an earlier one, first what grew since then."""
     return [
         Fields({"snapshot": snapshot.source, "notes": snapshot.notes}),
-        Fields({"heaps": [_fields(heap) for heap in snapshot.heaps]}),
+        Fields(
+            {
+                "heaps": [
+                    asdict(heap)
+                    | {
+                        "blocks": [one._asdict() for one in heap.blocks],
+                        "damage": [one._asdict() for one in heap.damage],
+                        "holes": [object_of(_HOLES, one) for one in _list_holes(heap)],
+                    }
+                    for heap in snapshot.heaps
+                ]
+            }
+        ),
         *_growth_parts(before, snapshot),
         *(
             part
@@ -47,13 +70,6 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
         ),
         *(Note(f"{printable(note)}.") for note in snapshot.notes),
     ]
-
-
-def _fields(heap: Heap) -> dict[str, object]:
-    return asdict(heap) | {
-        "blocks": [one._asdict() for one in heap.blocks],
-        "damage": [one._asdict() for one in heap.damage],
-    }
 
 
 def describe_heap(heap: Heap) -> list[str]:
@@ -102,6 +118,27 @@ def _draw(heap: Heap) -> Iterator[str]:
         yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
 
 
+def _list_holes(heap: Heap) -> list[tuple[Block, ...]]:
+    """The holes, the largest first, each between what lies below it and above it."""
+    pieces = sorted(heap.blocks)
+    nothing = Block(0, 0, 0, 0, "")
+    around = zip([nothing, *pieces], pieces, [*pieces[1:], nothing], strict=False)
+    return sorted((one for one in around if one[1].state == FREE), key=lambda one: -one[1].size)
+
+
+def _name_neighbour(one: Block) -> str:
+    live = f"{one.size:,} B {one.about}".rstrip()
+    return {LIVE: live, OWN: "the heap's own"}.get(one.state, "-")
+
+
+_HOLES: tuple[Column[tuple[Block, ...]], ...] = (
+    Column("address", "hole at", lambda one: one[1].chunk, lambda one: f"{one[1].chunk:#x}"),
+    Column("size", "bytes", lambda one: one[1].size),
+    Column("below", "below it", lambda one: _name_neighbour(one[0])),
+    Column("above", "above it", lambda one: _name_neighbour(one[2])),
+)
+
+
 def _count(blocks: Sequence[Block]) -> Counter[tuple[int, str]]:
     return Counter((one.size, one.about) for one in blocks)
 
@@ -123,7 +160,14 @@ def _tables(heap: Heap) -> list[Part]:
     lost = _count([one for one in live if not one.is_referenced])
     rows = [_Row(*key, n, lost[key]) for key, n in _count(live).items()]
     rows.sort(key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
-    return _table("Live blocks, not referenced ones first:", "not referenced", rows)
+    holes = _list_holes(heap)
+    return [
+        *_table("Live blocks, not referenced ones first:", "not referenced", rows),
+        *hide_unless(
+            bool(holes),
+            [Line(""), Line("Holes, the largest first:"), Table(_HOLES, holes[:_SHOWN])],
+        ),
+    ]
 
 
 def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:

@@ -75,28 +75,18 @@ def growth_table(
     return Table(columns, kind.growth[:_SHOWN], caption=caption, indent=indent)
 
 
-def _describe_part(part: BlockGroup) -> str:
-    if part.family == "site":
-        return f"call site {part.frame:08x}"
-    return f"{part.name:,} B blocks" if part.family == "size" else f"thread {part.name}"
-
-
 def _name_part(part: BlockGroup, names: Mapping[int, str]) -> str:
-    if part.family == "size":
-        return f"blocks of {size(part.name)}"
-    known = names if part.family == "site" else {}
-    return known.get(part.name, _describe_part(part))
+    if part.family == "site":
+        return names.get(part.name, f"call site {part.frame:08x}")
+    return f"blocks of {size(part.name)}" if part.family == "size" else f"thread {part.name}"
 
 
 def kind_section(
     kind: RecordingKind, others: Sequence[RecordingKind], names: Mapping[int, str]
 ) -> Section:
     """The section of a page; `others` are the kinds of all, `names` those of call sites."""
-    reason = f"{kind.reason[:1].upper()}{kind.reason[1:]}."
-    if len(others) > 1:
-        counts = Counter(one.kind for one in others)
-        reason += f" Of all: {', '.join(f'{n} {name}' for name, n in counts.most_common())}."
-    parts: list[Part] = [Line(reason), _draw_kind(kind)]
+    all_ = describe_kinds(others) if len(others) > 1 else ""
+    parts: list[Part] = [Line(describe_kind(kind)), *paragraph(all_), _draw_kind(kind)]
     parts += [growth_table(kind, names)] if kind.growth else []
     return Section("kind", f"Kind of recording: {kind.kind}", parts, "Kind")
 

@@ -136,7 +136,7 @@ class CheckCommand(Command):
     )
     measure: Annotated[
         bool,
-        Option("--measure", "Search the smallest region of recordings that pass, too.", SEARCHING),
+        Option("--measure", "Search the smallest region of recordings that pass, too."),
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
     report: Annotated[

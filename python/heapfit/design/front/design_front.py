@@ -7,20 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, measures_of
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure
 from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.row import Row
 from heapfit.design.front.offers import Offer, is_near
-from heapfit.plan.energy import load_sram
 from heapfit.plan.quantities import format_share
-from heapfit.trace.loaded import LoadedTrace
-
-
-def with_measures(comparison: Comparison, loaded: LoadedTrace) -> Comparison:
-    """The comparison with the measures of all its rows, whose calls are replayed one by one."""
-    sram = load_sram()
-    measured = {row.name: measures_of(row, loaded, sram) for row in comparison.rows}
-    return replace(comparison, measures=measured)
 
 
 def list_offers(

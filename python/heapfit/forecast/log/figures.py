@@ -16,6 +16,8 @@ import numpy as np
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.states import Field, Sample
 
+_BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever free"}
+_ROUNDED = 1024  # bytes that free ones in whole KiB may be more
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
 _STEADY = 10  # states from which on a figure that never changes is doubted
@@ -96,9 +98,10 @@ def _settle_words(found: Sequence[Sample]) -> None:
             _rename(found, Field.HEAP, Field.FREE)
 
 
-def _is_above(one: Sample) -> bool:
-    """Whether the largest block is above the free bytes."""
-    return one.values.get(Field.LARGEST, 0) > one.values.get(Field.FREE, inf)
+def _is_above(one: Sample, field: Field = Field.LARGEST) -> bool:
+    """Whether a figure is above the free bytes, and not by their rounding alone."""
+    free = one.values.get(Field.FREE, inf)
+    return one.values.get(field, 0) > free + (0 if free % _ROUNDED else _ROUNDED)
 
 
 def _is_most(one: Sample) -> bool:
@@ -170,14 +173,15 @@ def _ask(one: Sample) -> str:
 
 def _check(found: Sequence[Sample]) -> None:
     """UnclearFigureError where figures contradict each other: one of them is something else."""
-    above = [*filter(_is_above, found)]
-    if len(above) > _MOST_WRONG * len(found):
-        one = above[0]
-        raise UnclearFigureError(
-            f"line {one.line}: the largest block, {one.values[Field.LARGEST]:,.0f} B, is above the "
-            f"free bytes, {one.values[Field.FREE]:,.0f} B: one of them is something else (say "
-            "which: --line 'free {free} largest {largest}')"
-        )
+    for field, what in _BELOW_FREE.items():
+        above = [one for one in found if _is_above(one, field)]
+        if len(above) > _MOST_WRONG * len(found):
+            one = above[0]
+            raise UnclearFigureError(
+                f"line {one.line}: {what}, {one.values[field]:,.0f} B, is above the free bytes, "
+                f"{one.values[Field.FREE]:,.0f} B: one of them is something else (say which: "
+                "--line 'free {free}' takes that alone)"
+            )
     for field in (Field.HEAP, Field.ALLOCATED):
         if _is_constant(found, Field.FREE) and len({*_column(found, field)}) >= _STEADY:
             one = found[-1]

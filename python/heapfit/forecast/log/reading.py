@@ -251,14 +251,16 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         del one.values[field]
     found, region, notes = settle(found)
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
-    clock = next((one for one in _CLOCKS if _has_clock(found, one)), None)
+    clock = next(  # that nine of ten states have
+        (
+            one
+            for one in _CLOCKS
+            if sum(one in state.moments for state in found) >= 0.9 * len(found)
+        ),
+        None,
+    )
     states, (unit, setting) = [*_make_states(found, clock)], find_setting(name, head)
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, unit, setting)
-
-
-def _has_clock(found: Sequence[Sample], clock: Clock) -> bool:
-    """Whether at least nine of ten states have it."""
-    return sum(clock in one.moments for one in found) >= 0.9 * len(found)
 
 
 def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from heapfit.comparison.row import Row
 from heapfit.plan.plan import Pool
@@ -26,13 +26,15 @@ from heapfit.trace.profile import Profile
 
 def footprint_chart(profile: Profile, winner: Row) -> Chart:
     """Live bytes of the program and footprint of the winner."""
-    live = live_bytes(profile)
+    live, region = live_bytes(profile), winner.replay_region or 0
+    u_max = f"U<sub>max</sub> {size(winner.u_max)}"
     return Chart(
         identity="chart-memory",
         meaning="Live bytes and footprint over the events of the trace.",
         data=[
             *band("live bytes", live, "var(--quiet)", "var(--live)"),
-            *_levels(winner, live.events),
+            level(u_max, live.events, winner.u_max, color="var(--ink)", dash="dot"),
+            level(f"region {size(region)}", live.events, region, color=ACCENT, dash="dash"),
             *_curves(winner, {"footprint": (ACCENT, 2.4)}),
         ],
         layout={"xaxis": event_axis(profile.events), "yaxis": byte_axis()},
@@ -59,17 +61,6 @@ def live_chart(profile: Profile, region: int) -> Chart:
         "step. Dashed: the region that the heap is set to; it holds headers, padding and holes, "
         "too.",
     )
-
-
-def _levels(winner: Row, events: Sequence[int]) -> list[Trace]:
-    u_max = f"U<sub>max</sub> {size(winner.u_max)}"
-    levels = [level(u_max, events, winner.u_max, color="var(--ink)", dash="dot")]
-    if winner.replay_region is not None:
-        symbol = "R<sub>safe</sub>" if winner.r_safe is not None else "R<sub>min</sub>"
-        needed = winner.r_min if winner.r_safe is None else winner.r_safe
-        region = f"{symbol} {size(needed)}"
-        levels.append(level(region, events, winner.replay_region, color=ACCENT, dash="dash"))
-    return levels
 
 
 def fragmentation_chart(profile: Profile, winner: Row) -> Chart:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from heapfit.comparison.case import ReportCase
-from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.comparison import Comparison, with_measures
 from heapfit.comparison.row import Row
-from heapfit.design.front.design_front import with_measures
 from heapfit.results.number_text import count, known_size, marked, rate, ratio, size, term
 from heapfit.results.parts import (
     Bullets,
