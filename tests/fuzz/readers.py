@@ -26,6 +26,9 @@ import numpy as np
 from edits import mutated
 
 from heapfit.errors import HeapfitError, SeveralFaultsError
+from heapfit.images.find import find_heaps
+from heapfit.images.memory import Memory
+from heapfit.images.references import mark_references
 from heapfit.images.snapshot import read_image
 from heapfit.importers import ImportOptions, read_columns
 from heapfit.importers.formats import format_of
@@ -80,6 +83,29 @@ def _read_image(path: Path) -> None:
     """A core dump that has its program's symbols, too."""
     for heap in read_image(path, path).heaps:
         assert sum(one.span for one in heap.blocks) == heap.end - heap.start, "bytes are missing"
+
+
+def _read_memory(path: Path) -> None:
+    """A dump's memory: lines of symbols and of spans (NAME or @, ADDRESS, BYTES), then all bytes.
+
+    No ELF file is read, which takes most of an image's time and where most mutations end.
+    """
+    lines, _, content = path.read_bytes().partition(b"\n\n")
+    rows = re.findall(r"^(\S+) ([0-9a-f]{1,9}) ([0-9a-f]{1,9})$", lines.decode("latin-1"), re.M)
+    symbols = {name: (int(at, 16), int(size, 16)) for name, at, size in rows if name != "@"}
+    spans, left = [], memoryview(content)
+    for name, at, size in rows:
+        if name == "@":
+            spans.append((int(at, 16), left[: int(size, 16)]))
+            left = left[int(size, 16) :]
+    sections = [(at, at + len(held)) for at, held in spans]
+    memory = Memory(4, "little", symbols, sections, {}, 13, spans)
+    heaps, missing = find_heaps(memory)
+    mark_references(memory, heaps, {})
+    for heap in heaps:
+        assert sum(one.span for one in heap.blocks) == heap.end - heap.start, "bytes are missing"
+    if told := "; ".join([*missing, *(f"{one.title}, damaged {len(one.damage)}" for one in heaps)]):
+        raise HeapfitError(f"{path}: {told}")
 
 
 def _read_file(path: Path) -> None:
@@ -142,6 +168,7 @@ READERS = {
     "scenario": Reader(_read_scenario, _TOML_WORDS, 4096),
     "parquet": Reader(_read_parquet, _BINARY_WORDS, 16384),
     "image": Reader(_read_image, _BINARY_WORDS, 16384),
+    "memory": Reader(_read_memory, _BINARY_WORDS, 8192),
     "program": Reader(_read_program, _BINARY_WORDS, 32768),
 }
 

@@ -486,6 +486,30 @@ def test_a_list_of_ones_own_names_who_holds_its_blocks(tmp_path):
     assert {*Trace.open(output).info.names.values()} == {"osi_malloc", "osi_calloc"}
 
 
+def test_a_long_log_of_ones_own_is_told_the_line_that_reads_who_asked_and_when(tmp_path):
+    lines = [
+        line
+        for i in range(900)
+        for line in (
+            f"[{i / 4:10.3f}] heap: malloc {48 + i % 2} -> 0x3ffb{16 * i:04x}"
+            f" by {('send', 'parse')[i % 2]}",
+            f"[{i / 4 + 0.001:10.3f}] heap: free 0x3ffb{16 * i:04x}",
+        )
+    ]
+    path, output = put(tmp_path, *lines), tmp_path / "o.parquet"
+    assert path.stat().st_size > 1 << 16
+    suggested = run_alone("import", path, "-o", output)
+    command = shlex.split(suggested.told.splitlines()[-1])
+    assert command[4] == "heap: malloc {size} -> {address} by {site}"
+    assert run_alone("forecast", path).told.splitlines()[1] == "These lines look like calls:"
+    timed = [one.replace("heap:", "[ {time:s}] heap:") for one in command]
+    run_alone(*timed[1:], "-o", output)
+    trace = Trace.open(output)
+    assert {*trace.info.names.values()} == {"send", "parse"}
+    (*_, last) = trace.batches(("time",))
+    assert last["time"][-1] == 224_751_000
+
+
 @pytest.mark.parametrize(
     "head",
     [

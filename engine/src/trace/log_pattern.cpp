@@ -157,10 +157,17 @@ std::uint32_t number_of(std::string_view name) {
 
 // Takes a name: of a task, of a function with its line, or of a memory, which offers a capability.
 bool take_name(std::string_view &line, char letter, HeapCall &call) {
-    const std::string_view name = take_word(line, letter == 'P' ? " \t,;)|" : " \t,;:)]}|\"");
-    if (letter == 'V') {
+    constexpr std::string_view ends = " \t,;)]}|\":"; // a line behind a function has a colon
+    const bool is_caller = letter == 'P' || letter == 'C';
+    std::string_view rest = line;
+    std::string_view name = take_word(rest, is_caller ? ends.substr(0, ends.size() - 1) : ends);
+    while (name.ends_with(':')) {
+        name.remove_suffix(1);
+    }
+    line.remove_prefix(name.size());
+    if (letter == 'V' || letter == 'K') {
         call.thread = number_of(name);
-    } else if (letter == 'P') {
+    } else if (is_caller) {
         call.add_caller(number_of(name));
     } else {
         constexpr std::uint8_t internal = 1; // recorder/capabilities.h
@@ -168,6 +175,18 @@ bool take_name(std::string_view &line, char letter, HeapCall &call) {
         call.served = name.starts_with("Int") ? internal : external;
     }
     return !name.empty();
+}
+
+// Takes the digits behind a point, of a number of such units; in microseconds, 0 without a point.
+std::uint64_t take_fraction(std::string_view &line, std::uint64_t unit) {
+    std::uint64_t sum = 0;
+    if (line.starts_with('.') && begins_with_digit(line.substr(1))) {
+        for (line.remove_prefix(1); begins_with_digit(line); line.remove_prefix(1)) {
+            unit /= 10;
+            sum += unit * static_cast<std::uint64_t>(line.front() - '0');
+        }
+    }
+    return sum;
 }
 
 // Takes callers, with colons between them.
@@ -241,8 +260,13 @@ bool take_field(std::string_view &line, char before, std::string_view text, Heap
             take_thousands(line, before, text.substr(2), *value);
         }
         put(call, text[1], *value);
+        if ((text[1] == 'M' || text[1] == 'Z') && !text.substr(2).starts_with('.')) {
+            const std::uint64_t fraction = take_fraction(line, text[1] == 'M' ? 1000 : 1'000'000);
+            call.time += std::min(fraction, UINT64_MAX - call.time);
+        }
+        return true;
     }
-    return value.has_value();
+    return (text[1] == 'C' || text[1] == 'K') && take_name(line, text[1], call);
 }
 
 // Takes the rest of a call of which `taken` characters of the pattern are taken, if it is there.

@@ -361,7 +361,8 @@ class _CheckRequest:
         growth = 100 * (run.peak - base.peak) / base.peak if base and base.peak else None
         wrong = {
             CheckFinding.RAN_OUT: run.refusal is not None,
-            CheckFinding.MISALIGNED: run.is_misaligned(self.plan),
+            CheckFinding.MISALIGNED: not self.plan.heap
+            and run.trace.largest_alignment > self.plan.base_alignment,
             CheckFinding.GREW: limit is not None and growth is not None and growth > limit,
         }
         findings = tuple(finding for finding, is_found in wrong.items() if is_found)

@@ -86,7 +86,7 @@ def holdings_of(
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
     sizes = _hold(size_classes(blocks.sizes), {}, at_peak, mean)
     threads = np.concatenate([one["thread"] for one in loaded.trace.batches(("thread",))])
-    by_task = _hold(threads[blocks.starts], {}, at_peak, mean)
+    by_task = _hold(threads[blocks.starts], loaded.trace.info.names, at_peak, mean)
     tasks = by_task if len(by_task) > 1 else {}
     if len(loaded.sites) == 0:
         return Holdings(sizes, {}, tasks)

@@ -32,10 +32,6 @@ class PlanRun:
     replayed: int  # events
     refusal: Refusal | None  # None: the whole recording runs
 
-    def is_misaligned(self, plan: PlanFile) -> bool:
-        """True if the recording asks for more alignment than the start of the plan's region has."""
-        return not plan.heap and self.trace.largest_alignment > plan.base_alignment
-
 
 def run_recording(
     trace: Trace, plan: PlanFile, name: str, progress: Progress = ignore_progress

@@ -123,7 +123,7 @@ def _parts(
             f"({profile.never_freed_bytes:,} B)"
         ),
         Line(describe_kind(kind)),
-        *growth_parts(kind),
+        *growth_parts(kind, info.names),
         Line(""),
         Line(f"{len(profile.sizes):,} sizes, the most frequent first:"),
         _size_table(profile, frequent),

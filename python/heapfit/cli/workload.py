@@ -56,11 +56,13 @@ def _list() -> list[Part]:
             for info in infos
             for name, text in (
                 (info.name, info.title),
-                *(("", row) for row in wrap(_list_standards(info), WIDTH - width - 2)),
+                *(
+                    ("", row)
+                    for row in wrap(
+                        " ".join(f"{one.name}={one.standard}" for one in info.parameters),
+                        WIDTH - width - 2,
+                    )
+                ),
             )
         ),
     ]
-
-
-def _list_standards(info: _engine.WorkloadInfo) -> str:
-    return " ".join(f"{one.name}={one.standard}" for one in info.parameters)

@@ -40,11 +40,15 @@ def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
 def name_growing_sites(
     kind: RecordingKind, trace: Trace, programs: Sequence[Path]
 ) -> dict[int, str]:
-    """Names each growing site by its first caller that the others do not share, inlined or not."""
+    """Names each growing site by its first caller that the others do not share, inlined or not.
+
+    Without a program those that the log itself names.
+    """
     growing = {part.name for part in kind.growth if part.family == "site"}
     programs = programs or (find_recorded_program(trace) if growing else ())
     if not growing or not programs:
-        return {}
+        told = trace.info.names
+        return {site: told[site] for site in growing & told.keys()}
     callers = {site: trace.chains.get(site, (site,)) for site in kind.sites}
     wanted = {one for chain in callers.values() for one in chain}
     known = frames_in(programs, wanted)

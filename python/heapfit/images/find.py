@@ -25,10 +25,13 @@ from heapfit.images.walk import (
     Paths,
     Walk,
 )
+from heapfit.outputs.printable import printable
 
 _Names: TypeAlias = dict[str, int]
 
 _MOST = 64  # heaps of one row; variables that may say where one ends
+_TOLD = 3  # heaps that the dump has not
+_LONGEST = 80  # signs of a symbol's name
 _FEW = 8  # bytes of a variable that says where a heap ends; chunks
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
@@ -44,12 +47,12 @@ def layouts() -> tuple[Layout, ...]:
 
 
 def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
-    """The heaps of all rows, and a sentence on each that the program has and the dump has not."""
+    """The heaps of all rows, and sentences on some that the program has and the dump has not."""
     found: dict[str, list[Heap]] = {}
     missing: dict[str, str] = {}
     rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
-        (name, names, row | option)
+        (name, names, {**row, **option, "let": row["let"] | option.get("let", {})})
         for row in rows
         if row["without"] not in memory.symbols
         for name, names in _anchors(memory, row).items()
@@ -61,10 +64,11 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
             readings, heap = found.setdefault(name, []), _read(memory, row, names, name)
             readings.insert(0 if row["rare"] and len(heap.blocks) > _FEW else len(readings), heap)
         except LookupError as error:
-            missing.setdefault(name, f"{row['title']} ({name}): {error}{row['setting']}")
+            text = f"{row['title']} ({printable(name)}): {error}{row['setting']}"
+            missing.setdefault(name, text)
     return (
         [min(readings, key=_doubt) for readings in found.values() if readings],
-        [text for name, text in missing.items() if not found[name]],
+        [text for name, text in missing.items() if not found[name]][:_TOLD],
     )
 
 
@@ -82,15 +86,15 @@ def _doubt(heap: Heap) -> tuple[int, int, int, int]:
 
     What is assumed is more doubtful than damage, as an end before the damage would be.
     """
-    unread, assumed = sum(one.span for one in heap.pieces(UNREAD)), len(heap.assumed)
-    return len(heap.damage) + assumed, assumed, unread, -len(heap.confirmed)
+    unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
+    return len(heap.damage) + len(heap.assumed), len(heap.assumed), unread, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = (
-        (name, {"@": address, "bytes": size} | _beside(memory, row, name))
+        (name[:_LONGEST], {"@": address, "bytes": size} | _beside(memory, row, name))
         for name, (address, size) in memory.symbols.items()
         if re.fullmatch(row["named"], name) or (size and first <= address < last)
     )
@@ -104,14 +108,10 @@ def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:
 
 def _beside(memory: Memory, row: Layout, name: str) -> _Names:
     """The symbol whose name follows from that of a record, as `beside` says."""
-    match = re.fullmatch(row["named"], name)
-    if match is None or not row["beside"]:
-        return {}
-    form = match.expand(row["beside"])
-    for other, (address, size) in memory.symbols.items():
-        if fnmatchcase(other, form):
-            return {"beside": address, "beside_bytes": size}
-    return {}
+    form = re.sub(row["named"], row["beside"], name)
+    places = (place for other, place in memory.symbols.items() if fnmatchcase(other, form))
+    address, size = next(places, (0, 0))
+    return {"beside": address, "beside_bytes": size}
 
 
 def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
@@ -126,7 +126,7 @@ def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
 
 def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
     """A heap as a row lays it out; LookupError if there is none."""
-    names = names | {"0": 0, "align": row["align"], "unit": row["unit"]}
+    names = names | {"0": 0} | {one: row[one] for one in ("align", "unit", "step")}
     paths = Paths(memory, names)
     for word, path in row["let"].items():
         names[word] = paths.sum(path)
@@ -140,8 +140,9 @@ def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
         Walk(memory, row, paths, heap).run()
         if row["guess"] and all(one.partition(".")[0] not in memory.types for one in row["types"]):
             heap.assumed.append(row["guess"])
-        why = ends[heap.end]
-        (heap.confirmed if why else heap.assumed).append(why or "where it ends")
+        (heap.confirmed if ends[heap.end] else heap.assumed).append(
+            ends[heap.end] or "where it ends"
+        )
         _confirm(heap, row, paths)
     whole = [one for one in readings if one.blocks[0].state != UNREAD or len(one.blocks) > _FEW]
     if not whole:
@@ -188,6 +189,7 @@ def _confirm(heap: Heap, row: Layout, paths: Paths) -> None:
         "B": heap.end - heap.start,
         "live blocks": len(live),
         "live bytes": sum(one.size for one in live),
+        "as its first address": heap.start,
     }
     for what, path, below in row["counts"]:
         counted = paths.sum(path) % below

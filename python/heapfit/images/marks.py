@@ -1,70 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds of chunks that a heap keeps apart from them, as bits for each granule.
+"""Bounds of chunks that a heap keeps apart from them, one reader for each kind.
 
-map      core/src/tailored/map.h: 10... a used chunk, 11, 111, 1111, 110...011 a free one; a
-         word 0111111 k 0 says that k words have no marks
-pairs    core/src/tailored/pairs.h: three words for 64 granules say what begins at each
-pools    core/src/pools/layout.h: a bit for each block, the highest of a word first
+map, pairs   core/src/tailored/map.h, pairs.h: marks of granules
+list, bits   core/src/partitions/list.h, bits.h: a word or two bits for each partition
+blocks       core/src/pools/fixed_pool.c: a bit for each block, the highest of a word first
+pools        core/src/pools/layout.h: the same of each pool of a plan's table
+
+A reader is given what `from` of the row says, and `word`, which gives that at an address. It raises
+LookupError where something was not captured, or is not kept.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
 from typing import TypeAlias
 
 _Word: TypeAlias = Callable[[int], int]
+_Chunk: TypeAlias = tuple[int, int, bool]  # its first granule, that behind it, and if it is used
+# An address and its end; if it is used, None of the heap's own; what header is wrong there.
+Bounds: TypeAlias = Iterable[tuple[int, int, bool | None, int | None]]
 
 _MOST = 1 << 24  # granules of a heap
+_MOST_TRIED = 256  # sizes of blocks
 _PAIRS = ("--", "U-", "-U", "UU", "FU", "F-", "-F", "UF")  # by their three bits
 _PASSED = 0xC0000000
 _POOL, _NO_LINK = 32, 0xFFFFFFFF  # bytes of a row of a plan's pools; the end of a free list
 
 
-def chunk_bounds(
-    kind: str, word: _Word, *, first: int, last: int
-) -> Iterator[tuple[int, int, bool]]:
-    """The granules at which each chunk begins and ends, and whether it is used.
-
-    `word` gives a word of the marks by its number. LookupError where one was not captured. A chunk
-    whose marks cannot be is left out.
-    """
-    read, shift, chunk = _KINDS[kind]
-    at, end = first >> shift, min(last, first + _MOST) >> shift
-    base, marks = at << shift, ""
-    while at <= end:
-        text, count = read(word, at)
-        marks += text * min(count, end + 1 - at)
-        at += count
-    for found in chunk.finditer(marks, first - base):
-        if base + found.end() <= last:
-            yield base + found.start(), base + found.end(), found[1] is not None
-
-
-def pool_bounds(word: _Word, region: int, first: int, last: int) -> Iterator[tuple[int, int, bool]]:
-    """Where each block of the pools begins and ends, and whether it is used.
-
-    `word` gives a word by its address, `first` and `last` are rows of the plan's table in flash.
-    LookupError where no bits of used blocks are kept.
-    """
-    for number, row in enumerate(range(first, last + 1, _POOL)):
-        count, base, size, bit = (word(row + at) for at in (4, 12, 16, 20))  # of struct hfit_pool
-        if count < word(region + 4 * number) != _NO_LINK:
-            raise LookupError("keeps no bits of used blocks (safety level 0)")
-        for i in range(count if size else 0):
-            bits, at = word(region + (bit + i) // 32 * 4), region + base + i * size
-            yield at, at + size, bool(bits >> 31 - (bit + i) % 32 & 1)
-
-
 def _read_map(word: _Word, at: int) -> tuple[str, int]:
-    """The marks of 32 granules, and how many words have the same."""
+    """The marks of 32 granules, and how many words have the same.
+
+    10... is a used chunk, 11, 111, 1111, 110...011 a free one; a word 0111111 k 0 says that k words
+    have no marks.
+    """
     bits = word(at)
     is_skip = bits >> 25 == 63
     return (32 * "0", max(bits >> 1 & 0xFFFFFF, 1)) if is_skip else (f"{bits:032b}"[::-1], 1)
 
 
 def _read_pairs(word: _Word, at: int) -> tuple[str, int]:
-    """What begins at each of 64 granules: a used chunk, a free one or none."""
+    """What begins at each of 64 granules, by three words: a used chunk, a free one or none."""
     a, b, c = (word(3 * at + i) for i in range(3))
     if c == _PASSED and b ^ _PASSED == a:
         return 64 * "-", max(a, 1)
@@ -72,7 +50,103 @@ def _read_pairs(word: _Word, at: int) -> tuple[str, int]:
     return "".join(_PAIRS[a >> i & 1 | (b >> i & 1) << 1 | (c >> i & 1) << 2] for i in places), 1
 
 
+def _read_list(word: _Word, at: int) -> tuple[str, int]:
+    """A group of partitions: a word says its length, and if it is used."""
+    length, is_used = divmod(word(at), 2)
+    return ("FU"[is_used].ljust(length, "-"), length) if 0 < length < _MOST else ("?", 1)
+
+
+def _read_bits(word: _Word, at: int) -> tuple[str, int]:
+    """Of 32 partitions: a word says which are used, the next which are a group's last."""
+    used, last = word(2 * at), word(2 * at + 1)
+    return "".join("FFUL"[(used >> i & 1) * 2 + (last >> i & 1)] for i in range(32)), 1
+
+
 _KINDS = {
     "map": (_read_map, 5, re.compile("(10+)|1{2,4}(?=10)|110+11(?=10)")),
     "pairs": (_read_pairs, 6, re.compile("(U-*)|F-*(?=U)")),
+    "list": (_read_list, 0, re.compile("(U-*)|F-*")),
+    "bits": (_read_bits, 5, re.compile("(U*L)|F+")),
+    "blocks": (lambda word, at: (f"{word(at):032b}", 1), 5, re.compile("(1)|0")),
+}
+
+
+def _chunks(kind: str, word: _Word, marks: int, first: int, count: int) -> list[_Chunk]:
+    """The chunks of so many granules, numbered from `first` on; what cannot be one is left out."""
+    read, shift, chunk = _KINDS[kind]
+    count = min(count, _MOST)
+    at, end, base = first >> shift, first + count >> shift, (first >> shift << shift) - first
+    text = ""
+    while at <= end:
+        more, words = read(lambda number: word(marks + 4 * number), at)
+        text += more if shift == 0 else more * min(words, end + 1 - at)
+        at += words
+    found = ((base + one.start(), base + one.end(), one) for one in chunk.finditer(text, -base))
+    return [(start, behind, one[1] is not None) for start, behind, one in found if behind <= count]
+
+
+def _place(
+    word: _Word, head: int | None, ground: int, units: Sequence[int], chunks: Sequence[_Chunk]
+) -> tuple[int, Bounds]:
+    """The bytes of a granule, and chunks by their addresses.
+
+    Of `units` the first by which the free list at `head`, if there is one, is whole. Where none is,
+    that chunk is wrong which leads to none that is free.
+    """
+    free = {at for at, _, is_used in chunks if not is_used}
+    tried: list[tuple[bool, int, int | None]] = []
+    for unit in units:
+        at, last, passed = _NO_LINK if head is None else word(head), None, set[int]()
+        while at in free and at not in passed:
+            passed.add(at)
+            at, last = word(ground + at * unit), at
+        tried.append((at != _NO_LINK, unit, last if at != _NO_LINK else None))
+    is_torn, unit, torn = min(tried, key=itemgetter(0))
+    if is_torn and torn is None:
+        raise LookupError("keeps no bits of used blocks (safety level 0)")
+    return unit, (
+        (
+            ground + at * unit,
+            ground + end * unit,
+            is_used,
+            ground + at * unit if at == torn else None,
+        )
+        for at, end, is_used in chunks
+    )
+
+
+def _apart(kind: str, word: _Word, *places: int) -> Bounds:
+    """Granules from `first`, which lies at `ground`, to `last`."""
+    marks, ground, unit, first, last = places
+    return _place(word, None, ground, [unit], _chunks(kind, word, marks, first, last - first))[1]
+
+
+def _equal(kind: str, word: _Word, *places: int) -> Bounds:
+    """Equal pieces of `room` bytes, of which only the plan, that no image has, says the size.
+
+    All multiples of `step` are tried of which so many have room, the largest first. What is left
+    behind them is the heap's own.
+    """
+    region, ground, count, room, step = places
+    units = range(room // max(count, 1) // step * step, 0, -step)[:_MOST_TRIED]
+    if not count or not units:
+        raise LookupError("was not used yet")
+    marks, head = {"list": (20, region + 16), "bits": (20, None), "blocks": (8, region)}[kind]
+    unit, bounds = _place(word, head, ground, units, _chunks(kind, word, region + marks, 0, count))
+    return (*bounds, (ground + unit * count, ground + room, None, None))
+
+
+def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
+    """The blocks of all pools; `first` and `last` are rows of the plan's table in flash."""
+    for number, row in enumerate(range(first, last + 1, _POOL)):
+        count, base, size, bit = (word(row + at) for at in (4, 12, 16, 20))  # of struct hfit_pool
+        chunks, head = _chunks("blocks", word, region, bit, count), region + 4 * number
+        is_count = word(head) == sum(not is_used for *_, is_used in chunks)  # not a list of them
+        yield from _place(word, None if is_count else head, region + base, [size], chunks)[1]
+
+
+BOUNDS: Mapping[str, Callable[..., Bounds]] = {
+    **{kind: partial(_apart, kind) for kind in ("map", "pairs")},
+    **{kind: partial(_equal, kind) for kind in ("list", "bits", "blocks")},
+    "pools": _pools,
 }

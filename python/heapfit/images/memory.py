@@ -123,10 +123,16 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
         if not one["p_flags"] & _WRITABLE_SEGMENT
     ]
     order: Order = "little" if elf.little_endian else "big"
-    stack = _STACK_POINTERS.get(elf["e_machine"], 1 << 16)
     symbols = _symbols(elf)
     return (
-        Memory(elf.elfclass // 8, order, symbols, sections, read_types(elf, symbols), stack),
+        Memory(
+            elf.elfclass // 8,
+            order,
+            symbols,
+            sections,
+            read_types(elf, symbols),
+            _STACK_POINTERS.get(elf["e_machine"], 1 << 16),
+        ),
         constant,
     )
 
@@ -140,8 +146,12 @@ def _read_core(
         (one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]]) for one in loads
     ]
     skipped = _BEFORE_REGISTERS[memory.pointer]
-    segments = (one for one in core.iter_segments() if isinstance(one, NoteSegment))
-    notes = (note for one in segments for note in one.iter_notes())
+    notes = (
+        note
+        for one in core.iter_segments()
+        if isinstance(one, NoteSegment)
+        for note in one.iter_notes()
+    )
     words = [one["n_descdata"][skipped:] for one in notes if one["n_type"] == "NT_PRSTATUS"]
     registers = [
         np.frombuffer(one, memory.kind, len(one) // memory.pointer).astype(np.uint64)

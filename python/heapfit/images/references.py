@@ -40,8 +40,11 @@ def mark_references(memory: Memory, heaps: Sequence[Heap], askers: Mapping[int, 
         found = np.unique(np.where(pointers < ends[place], place, -1))
         fresh = found[~reached[found]]
         reached[fresh] = True
-        blocks = (live[i] for i in fresh.tolist() if i >= 0)
-        inside = (memory.words(one.address, one.address + one.size) for one in blocks)
+        inside = (
+            memory.words(live[i].address, live[i].address + live[i].size)
+            for i in fresh.tolist()
+            if i >= 0
+        )
         pointers = np.concatenate([np.zeros(0, np.uint64), *inside])
     known = dict(zip(live, reached.tolist(), strict=False))
     names = _Names(memory, askers)
@@ -58,8 +61,11 @@ def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
     places = [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
     if not memory.registers:
         places = [(at, at + len(data)) for at, data in memory.spans]
-    own = {name for row in layouts() for name in row["symbols"]} & memory.symbols.keys()
-    variables = ((at, at + size) for at, size in map(memory.symbols.__getitem__, own))
+    variables = (
+        (at, at + size)
+        for name in {name for row in layouts() for name in row["symbols"]}
+        for at, size in [memory.symbols.get(name, (0, 0))]
+    )
     gaps = [*((one.start, one.end) for one in heaps), *variables]
     bounds = sorted({bound for part in (*places, *gaps) for bound in part})
     parts = [

@@ -18,7 +18,7 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
-from heapfit.images.marks import chunk_bounds, pool_bounds
+from heapfit.images.marks import BOUNDS
 from heapfit.images.memory import Memory, UnreadError
 
 Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
@@ -27,6 +27,7 @@ MOST_CHUNKS = 1 << 20  # of a heap
 _MOST_TRIED = 1 << 18  # places at which a damaged heap may go on
 _ENOUGH = 8  # chunks in a row that are as they should be
 LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
+_STATES = {True: LIVE, False: FREE, None: OWN}
 
 
 class Block(NamedTuple):
@@ -74,6 +75,8 @@ _STEPS: Mapping[str, Callable[[Memory, int, int], int]] = {
     "w": lambda memory, at, number: memory.word(at + 4 * number, 4),
     "~": lambda _, value, __: ~value & 0xFFFFFFFF,
     "x": lambda _, value, factor: value * factor,
+    "/": lambda _, value, divisor: value // divisor,
+    "s": lambda _, value, bits: value - (value >> bits - 1 << bits),
     "r": lambda _, value, bits: value >> bits,
     "a": lambda _, at, unit: at + -at % unit,
 }
@@ -104,13 +107,14 @@ class Paths:
             if step[0] in "*w" and value == 0:
                 raise NullError("was not used yet")
             name, _, otherwise = step[1:].partition("=")
-            known = self._names.get(name) or self._memory.types.get(name)
-            number = known or int(otherwise or name or 0)
+            known = self._names.get(name, self._memory.types.get(name))
+            number = int(otherwise or name or 0) if known is None else known
             value = _STEPS[step[0]](self._memory, value, number)
         return value
 
 
-Chunk: TypeAlias = tuple[int, bool, int | None]  # its end, if it is used, a header that is wrong
+# Its end; if it is used, None of the heap's own; a header that is wrong.
+Chunk: TypeAlias = tuple[int, bool | None, int | None]
 
 
 class Walk:
@@ -136,23 +140,11 @@ class Walk:
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        layout = self._layout
-        if layout["marks"] == "pools":
-            word = partial(self._memory.word, size=4)
-            pools = pool_bounds(word, *(paths.sum(one) for one in ("region", "@", "last")))
-            return {at: (end, is_used, None) for at, end, is_used in islice(pools, MOST_CHUNKS)}
-        base, place, unit = paths.sum("region"), paths.sum(layout["lies"]), layout["unit"]
-        first, last = ((one - base) // unit for one in (self._heap.start, self._heap.end))
-        bounds = chunk_bounds(
-            layout["marks"],
-            lambda number: self._memory.word(base + (place + 4 * number & 0xFFFFFFFF), 4),
-            first=first,
-            last=last,
+        bounds = BOUNDS[self._layout["marks"]](
+            partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
         )
-        return {
-            base + at * unit: (base + end * unit, is_used, None)
-            for at, end, is_used in islice(bounds, MOST_CHUNKS)
-        }
+        end = self._heap.end
+        return {one[0]: one[1:] for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= end}
 
     def _is_captured(self, chunk: int) -> bool:
         """True if the header of a chunk and its first link lie in the dump."""
@@ -190,7 +182,8 @@ class Walk:
             flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
             is_used = place != heap.end and bool(flag & layout["bit"]) is layout["used"]
             is_used = chunk not in self._free if layout["where"] == "list" else is_used
-            return end, is_used, self._find_wrong(chunk, end, is_used)
+            own = layout["own"] and chunk == heap.start
+            return end, None if own else is_used, self._find_wrong(chunk, end, is_used)
         except UnreadError:
             return None
 
@@ -227,8 +220,7 @@ class Walk:
         heap, layout, at = self._heap, self._layout, self._heap.start
         while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
             end, is_used, wrong = self.look(at) or (0, False, at if self._is_captured(at) else None)
-            used = OWN if layout["own"] and at == heap.start else LIVE
-            state = UNREAD if end == 0 else used if is_used else FREE
+            state = UNREAD if end == 0 else _STATES[is_used]
             end = end or self._resume(at)
             address = at + layout["block"] * self._word
             address += -address % layout["align"]

@@ -22,6 +22,7 @@ from heapfit.importers.formats import (
     find_format,
     format_of,
 )
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.importers.told_names import read_told_names
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 _STEP = "import"
+_NOTHING = "no allocation in it"  # the engine's words
 
 
 def import_file(
@@ -202,5 +204,6 @@ def read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> It
             progress(_STEP, stream.done)
             yield columns
     except HeapfitError as error:
-        raise HeapfitError(f"{stream.path}: {stream.damage or error}") from error
+        below = suggest_own_lines(stream.path, stream.head) if _NOTHING in str(error) else ()
+        raise HeapfitError(f"{stream.path}: {stream.damage or error}", below) from error
     progress(_STEP, 1.0)

@@ -46,6 +46,10 @@ _VERBS = (
     ("zeroed", re.compile(r"(?i)calloc")),
     ("alloc", re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake")),
 )
+# Who asked, at a line's end: by function, [function], task=function.
+_ASKER = re.compile(
+    r"^([^\w]{1,3}(?:(?:by|from|in|at|for|caller|owner|task|func\w*)\W{1,3})?)([A-Za-z_]\w*)\W*$"
+)
 _FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
 _NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
 _UNKNOWN = re.compile(r"(\d+) frees? of an unknown")
@@ -171,6 +175,12 @@ def _describe_calls(
     places = [_block_place(one, released) for one in served]
     given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
     texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
+    askers = [_ASKER.search(one[0].text[one[0].numbers[-1].end() :]) for one in served]
+    if not is_long and len({one and one[1] for one in askers}) == 1 < len(served):
+        texts = [
+            f"{text}{one[1]}{{site}}" if one else text
+            for text, one in zip(texts, askers, strict=True)
+        ]
     resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
     resizes = [text for one in resized if (text := _describe_resize(one, given))]
     given |= {at for one in resized for at in _values(one, one[0].addresses)}

@@ -66,10 +66,6 @@ class _Mapping:
     content: tuple[bytes, ...]  # of the code, where it is fixed
     functions: tuple[tuple[int, int], ...]  # address and end of those that the file names
 
-    def is_in_function(self, address: int) -> bool:
-        """True if a named function makes the call; stripped files name the last one before it."""
-        return any(start < address <= end for start, end in self.functions)
-
     def addresses(self, sites: Collection[int]) -> dict[int, int]:
         """The address of each site found."""
         if self.is_fixed:
@@ -116,8 +112,12 @@ def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePl
     answers = _look_up(program, list(addresses.values()))
     return {
         site: tuple(
+            # Of stripped files addr2line names the last function before the call.
             SourcePlace(
-                program.name, address, function if mapping.is_in_function(address) else None, line
+                program.name,
+                address,
+                function if any(a < address <= b for a, b in mapping.functions) else None,
+                line,
             )
             for function, line in frames
         )

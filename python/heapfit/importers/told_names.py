@@ -17,7 +17,7 @@ _TOLD = re.compile(
     re.MULTILINE,
 )
 
-_OWN_NAME = "{memory}"
+_OWN_NAME = re.compile(r"\{(?:memory|task|site)\}")
 _FIELD = re.compile(r"\{[a-z:]+\}")
 
 
@@ -28,7 +28,7 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
     """
     if not log.is_file():
         return {}
-    rules = [_TOLD, *(_describe_own(line) for line in lines.splitlines() if _OWN_NAME in line)]
+    rules = [_TOLD, *(_describe_own(line) for line in lines.splitlines() if _OWN_NAME.search(line))]
     with ByteStream(log) as stream:
         found = dict.fromkeys(
             (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
@@ -44,9 +44,9 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
 
 def _describe_own(line: str) -> re.Pattern[bytes]:
     """What finds the name in a line of the user's own form: other fields are any text."""
-    before, _, _ = line.partition(_OWN_NAME)
+    before = _OWN_NAME.split(line)[0]
     words = [r"[ \t]+".join(map(re.escape, one.split(" "))) for one in _FIELD.split(before)]
-    return re.compile(rf'{".*?".join(words)}(?P<task>[^\s,;:)\]}}|"]+)'.encode())
+    return re.compile(rf'{".*?".join(words)}(?P<task>[^\s,;)\]}}|"]*[^\s,;:)\]}}|"])'.encode())
 
 
 def _hash(name: bytes) -> int:

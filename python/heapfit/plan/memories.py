@@ -174,7 +174,17 @@ def memories_tables(plan: MemoriesPlan) -> dict[str, Any]:
     rule = plan.rule
     *sized, (_, last) = rule.by_size
     return {
-        "memories": [_memory_table(one) for one in plan.memories],
+        "memories": [
+            {
+                "name": memory.name,
+                "size": memory.size,
+                "offers": list(memory.offers),
+                **({"section": memory.section} if memory.section else {}),
+                **({} if memory.wait_states is None else {"wait_states": memory.wait_states}),
+                "plan": plan_table(memory.plan),
+            }
+            for memory in plan.memories
+        ],
         "rule": {
             "of_needs": list(rule.of_needs),
             "by_size": [
@@ -189,17 +199,6 @@ def memories_tables(plan: MemoriesPlan) -> dict[str, Any]:
             ),
             **({"needs": list(rule.needs)} if rule.needs else {}),
         },
-    }
-
-
-def _memory_table(memory: Memory) -> dict[str, Any]:
-    return {
-        "name": memory.name,
-        "size": memory.size,
-        "offers": list(memory.offers),
-        **({"section": memory.section} if memory.section else {}),
-        **({} if memory.wait_states is None else {"wait_states": memory.wait_states}),
-        "plan": plan_table(memory.plan),
     }
 
 

@@ -70,7 +70,14 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         Table(_STATE, [last], "last"),
         Fields({"record_next": seen.advice}),
         *(Line(_UNIT.sub(log.unit, text)) for text in [*texts, *advice]),
-        *map(Note, _describe_skipped(log)),
+        *map(
+            Note,
+            which_hold(
+                (log.damage, f"the rest is left out, from {log.damage}"),
+                (log.invalid, f"left out as negative, too large or no number: {log.invalid:,}"),
+                *((True, note) for note in log.notes),
+            ),
+        ),
     ]
 
 
@@ -197,14 +204,6 @@ def _describe_reserve(one: Reserve, region: int | None) -> str:
         return f"{length}: more than 1 of 10 such runs has nothing free."
     enough = "" if region is None else f", so {region - one.free:,.0f} B of the region would do"
     return f"{length}: 9 of 10 such runs leave {one.free:,.0f} B free{enough}."
-
-
-def _describe_skipped(log: TelemetryLog) -> list[str]:
-    return which_hold(
-        (log.damage, f"the rest is left out, from {log.damage}"),
-        (log.invalid, f"left out as negative, too large or no number: {log.invalid:,}"),
-        *((True, note) for note in log.notes),
-    )
 
 
 def _usual(seen: Outlook) -> int:

@@ -98,15 +98,14 @@ def _policy(scripts: list[str]) -> str:
 
     Charts set styles on their elements; texts are kept through blob: addresses.
     """
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    )
     return (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _digest(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 @cache
@@ -115,7 +114,8 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.FileSystemLoader(_SHARED),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
-        finalize=_printable_text,
+        # Markup, which is a subclass of text, and numbers stay as they are.
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -123,8 +123,3 @@ def _environment() -> jinja2.Environment:
     for name in ("count", "size", "sentence"):
         environment.filters[name] = getattr(number_text, name)
     return environment
-
-
-def _printable_text(value: object) -> object:
-    """Plain text made printable; markup, which is a subclass, and numbers as they are."""
-    return printable(value) if type(value) is str else value

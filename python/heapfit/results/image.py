@@ -49,7 +49,19 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
     """A snapshot as a command prints it; with an earlier one, first what grew since then."""
     return [
         Fields({"snapshot": snapshot.source, "notes": snapshot.notes}),
-        Fields({"heaps": [_fields(heap) for heap in snapshot.heaps]}),
+        Fields(
+            {
+                "heaps": [
+                    asdict(heap)
+                    | {
+                        "blocks": [one._asdict() for one in heap.blocks],
+                        "damage": [one._asdict() for one in heap.damage],
+                        "holes": [object_of(_HOLES, one) for one in _list_holes(heap)],
+                    }
+                    for heap in snapshot.heaps
+                ]
+            }
+        ),
         *_growth_parts(before, snapshot),
         *(
             part
@@ -58,14 +70,6 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
         ),
         *(Note(f"{printable(note)}.") for note in snapshot.notes),
     ]
-
-
-def _fields(heap: Heap) -> dict[str, object]:
-    return asdict(heap) | {
-        "blocks": [one._asdict() for one in heap.blocks],
-        "damage": [one._asdict() for one in heap.damage],
-        "holes": [object_of(_HOLES, one) for one in _list_holes(heap)],
-    }
 
 
 def describe_heap(heap: Heap) -> list[str]:

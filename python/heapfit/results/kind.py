@@ -49,12 +49,12 @@ def describe_kinds(kinds: Sequence[RecordingKind]) -> str:
     return f"Kinds: {', '.join(told)}."
 
 
-def growth_parts(kind: RecordingKind) -> list[Part]:
+def growth_parts(kind: RecordingKind, names: Mapping[int, str]) -> list[Part]:
     """What grows, by call site, size and thread, the largest of each first; nothing: no part."""
     if not kind.growth:
         return []
-    told = describe_growth(kind, {}) if kind.is_growing else ""
-    return [*paragraph(told), Line(""), growth_table(kind, {})]
+    told = describe_growth(kind, names) if kind.is_growing else ""
+    return [*paragraph(told), Line(""), growth_table(kind, names)]
 
 
 def growth_table(

@@ -34,10 +34,6 @@ def _of_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
     return lambda row: None if row[0] is None else figure(row[0])
 
 
-def _name_size(pool: SizedPool) -> Cell:
-    return Cell(size(pool.size), ("exactly this size",) if pool.is_exact else ())
-
-
 def _count_alone(pool: SizedPool) -> Cell:
     alone = pool.alone.run_out
     return Cell(count(alone.count), ("extrapolated",) if alone.is_beyond else ())
@@ -49,7 +45,10 @@ def _unseen(row: _Row) -> Chance:
 
 _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", page="", shown=lambda row: _name(row[0].alone) if row[0] else "all"),
-    Column(page="pool", shown=_of_pool(_name_size)),
+    Column(
+        page="pool",
+        shown=_of_pool(lambda pool: Cell(size(pool.size), ("exactly this size",) * pool.is_exact)),
+    ),
     Column(page="requests", shown=_of_pool(lambda pool: pool.alone.demand.requests)),
     Column(heading="count", shown=_of_pool(lambda pool: pool.count)),
     Column(heading="bytes", page="memory", shown=lambda row: (row[0] or row[1]).memory, told=size),

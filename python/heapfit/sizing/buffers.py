@@ -34,10 +34,6 @@ class Layout:
         beyond = np.maximum(sizes + self.extra - self.first, 0)
         return 1 + (beyond + self.later - 1) // self.later
 
-    def count_buffers(self, size: int) -> int:
-        """The number of buffers that one packet takes."""
-        return int(self.buffers(np.array([size]))[0])
-
 
 @dataclass(frozen=True, slots=True)
 class BufferPool:

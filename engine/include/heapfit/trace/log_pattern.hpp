@@ -51,12 +51,11 @@ struct HeapCall {
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
 // size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %W old size, %K
-// task, %C site: decimal or behind 0x hexadecimal; %Q site, hexadecimal; %B callers with colons
-// between them, %P one by its name; %G a text in quotes, of which a copy is made; %V a task's name;
-// %E a memory's;
-// %T time in us, %M in ms, %Z in s; %F the rest of a function's name; %X any text up to what
-// follows; %D "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or
-// more.
+// task, %C site: decimal or behind 0x hexadecimal, of a task or site its name, too; %Q site,
+// hexadecimal; %B callers with colons between them, %P one by its name; %G a text in quotes, of
+// which a copy is made; %V a task's name; %E a memory's; %T time in us, %M in ms, %Z in s; %F the
+// rest of a function's name; %X any text up to what follows; %D "0," or "1,", a heap, if an address
+// is behind it; %% a percent sign; a blank: one or more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,

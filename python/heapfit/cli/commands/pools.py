@@ -61,7 +61,7 @@ class SettingsCommand(Command):
     """Print a system's settings to copy, of pools with their chance to run out.
 
     Examples:
-        heapfit settings lwip capture.pcap --queue fifo:2000,to=192.168.1.50
+        heapfit settings lwip capture.pcap --queue fifo:2000
         heapfit settings freertos run.parquet --assume alignment=4
     """
 

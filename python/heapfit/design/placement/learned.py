@@ -123,11 +123,6 @@ def learn_placement(
     return found
 
 
-def with_hole_limit(layout: Plan, limit: int) -> Plan:
-    """The layout that leaves chunks above `limit` times a request alone while the top serves."""
-    return replace(layout, scalars={**layout.scalars, "hole_limit": limit})
-
-
 class PlacementSearch:
     """The best placement so far and the work left."""
 
@@ -157,7 +152,13 @@ class PlacementSearch:
         plain = self.best
         if plain is None:
             return None
-        self._limit_holes([with_hole_limit(one, limit) for one in layouts for limit in HOLE_LIMITS])
+        self._limit_holes(
+            [
+                replace(one, scalars={**one.scalars, "hole_limit": limit})
+                for one in layouts
+                for limit in HOLE_LIMITS
+            ]
+        )
         limited = by_lifetime = self.best or plain
         if self._has_work():
             for placing in self._guess(limited, layouts):

@@ -7,7 +7,6 @@ trace, and, of several traces, on hold-out traces.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
@@ -102,7 +101,14 @@ def make_tailored_candidates(
     """The candidates of `tailored`, learned ones included, but for the plain allocator."""
     options, every = options or PlanOptions(), layouts(loaded.alignment)
     plain = {name: one for name, one in every.items() if options.layout in (None, one)}
-    candidates, seed = _list_plain(loaded, plain), options.seed
+    candidates: list[Candidate | NotApplicable] = [
+        _static_zones(loaded),
+        *(
+            Candidate(name, Heap(name, plan), f"tailored: {describe_layout(plan)}", False)
+            for name, plan in plain.items()
+            if name != ALLOCATOR
+        ),
+    ]
     if not options.learns:
         return [*candidates, *(NotApplicable(name, NOT_LEARNED) for name in _LEARNED)]
     most = max(TRACES * len(loaded.events), LEAST_EVENTS)
@@ -110,7 +116,7 @@ def make_tailored_candidates(
         loaded,
         list(plain.values()),
         most_events=most,
-        seed=seed,
+        seed=options.seed,
         progress=progress,
         climbs=options.climbs,
     )
@@ -122,19 +128,8 @@ def make_tailored_candidates(
     candidates += steps
     if not options.call_sites:
         return candidates
-    by_site, replayed = learn_sites(loaded, learned.climbed, most, seed, progress)
+    by_site, replayed = learn_sites(loaded, learned.climbed, most, options.seed, progress)
     return [*candidates, replace(_judge_sites(loaded, by_site, before), replayed=replayed)]
-
-
-def _list_plain(loaded: LoadedTrace, plain: Mapping[str, Plan]) -> list[Candidate | NotApplicable]:
-    return [
-        _static_zones(loaded),
-        *(
-            Candidate(name, Heap(name, plan), f"tailored: {describe_layout(plan)}", False)
-            for name, plan in plain.items()
-            if name != ALLOCATOR
-        ),
-    ]
 
 
 def _learned_candidates(

@@ -53,9 +53,7 @@ def find_setting(name: str, text: str) -> tuple[str, str]:
 
 def judge_heaps(log: TelemetryLog) -> list[Outlook]:
     """What each heap of a log shows: first the one that falls and ends first, then by the log."""
-    return sorted(map(find_outlook, (log, *log.other_heaps)), key=_urgency)
-
-
-def _urgency(seen: Outlook) -> float:
-    """The seconds or states until it ends; infinite where it does not fall."""
-    return seen.run_out.after if seen.finding is Finding.FALLS and seen.run_out else inf
+    return sorted(
+        map(find_outlook, (log, *log.other_heaps)),
+        key=lambda one: one.run_out.after if one.finding is Finding.FALLS and one.run_out else inf,
+    )

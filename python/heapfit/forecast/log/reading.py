@@ -27,6 +27,7 @@ from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import MAIN, spell
 from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
+from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.stream import ByteStream
 
 MOST_STATES = 2_000_000
@@ -127,7 +128,8 @@ def _read_lines(
             f"none of its lines, {len(lines):,} in all, shows free bytes "
             "(say what they look like: --line 'free {free} largest {largest}')"
         )
-        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}")
+        calls = () if doubts else suggest_own_lines(Path(name), head.encode())
+        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}", calls)
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others, notes=[*first.notes, *notes])
@@ -249,14 +251,16 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         del one.values[field]
     found, region, notes = settle(found)
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
-    clock = next((one for one in _CLOCKS if _has_clock(found, one)), None)
+    clock = next(  # that nine of ten states have
+        (
+            one
+            for one in _CLOCKS
+            if sum(one in state.moments for state in found) >= 0.9 * len(found)
+        ),
+        None,
+    )
     states, (unit, setting) = [*_make_states(found, clock)], find_setting(name, head)
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, unit, setting)
-
-
-def _has_clock(found: Sequence[Sample], clock: Clock) -> bool:
-    """Whether at least nine of ten states have it."""
-    return sum(clock in one.moments for one in found) >= 0.9 * len(found)
 
 
 def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:

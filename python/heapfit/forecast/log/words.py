@@ -141,6 +141,7 @@ _NUMBER = re.compile(
     r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
+_ADDRESS = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{7,}")  # 256 MiB and above
 _COUNTED = re.compile(
     r"\s*(blocks?|chunks?|fragments?(?=\W*[,;)])|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
     r"|connections?|packets?|bufs?|buffers?|ms|s|sec|h|hours?|days?|dbm|v|mv|hz|[km]hz|°\w?)\b(?!\s*[:=])",
@@ -215,7 +216,8 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
 
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
-    numbers = [*islice(_NUMBER.finditer(text), _MOST_FIGURES)]
+    found = islice(_NUMBER.finditer(text), _MOST_FIGURES)
+    numbers = [one for one in found if not _ADDRESS.fullmatch(one["value"])]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))

@@ -79,7 +79,11 @@ class _Paths:
         mark = find_mark(self._function, loop, self._loops, self._marks)
         whole = _find_longest(steps, loop.header, loop.header)
         in_body = {step for step in steps if self._is_in_body(step, loop, mark)}
-        outside = _drop_steps(steps, in_body)
+        outside = {
+            step: {target: work for target, work in ways.items() if target not in in_body}
+            for step, ways in steps.items()
+            if step not in in_body
+        }
         before = {} if loop.header in in_body else _find_longest(outside, loop.header, loop.header)
         around = whole.pop(loop.header, PathCost())
         before.pop(loop.header, None)
@@ -132,15 +136,6 @@ class _Paths:
             (one.nodes for one in self._largest_inside(loop) if one.header == step), {step}
         )
         return any(mark.holds(node) and self._function.flows[node].stays for node in inner)
-
-
-def _drop_steps(steps: dict[int, _Exits], dropped: set[int]) -> dict[int, _Exits]:
-    """The steps that are not in `dropped`, with their edges to each other."""
-    return {
-        step: {target: work for target, work in ways.items() if target not in dropped}
-        for step, ways in steps.items()
-        if step not in dropped
-    }
 
 
 def _find_longest(steps: dict[int, _Exits], first: int, header: int | None) -> _Exits:

@@ -151,7 +151,9 @@ def _settle_count(sizing: _Sizing, part: Facts, pool: BufferPool) -> BufferPool:
     """The pool with what no capture holds, and at least as much as carries one segment."""
     known, layout, found = sizing.known, pool.layout, pool.run_out
     beside = part.get("beside", {}).items()
-    more = sum(known[count] * layout.count_buffers(known[size]) for count, size in beside)
+    more = sum(
+        known[count] * int(layout.buffers(np.array([known[size]]))[0]) for count, size in beside
+    )
     least = -(-known[part["segment"]] // sizing.room(part, layout)) if "segment" in part else 0
     return replace(pool, run_out=replace(found, count=max(found.count + more, least)))
 
