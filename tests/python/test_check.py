@@ -13,21 +13,23 @@ import pytest
 from small_traces import bimodal, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
-from heapfit.checks.check import CheckOptions, check_recordings
+from heapfit.checks.check import CheckOptions, RecordingNeeds, check_recordings
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
 from heapfit.checks.prospect import find_prospect
 from heapfit.checks.refusals import count_refusals
+from heapfit.checks.run import PlanRun
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import RARE, USUAL, find_level
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
-from heapfit.results.check import check_parts
+from heapfit.results.check import check_parts, describe_run
 from heapfit.results.markdown import markdown_of
 from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.trace.content import content_hash
@@ -373,11 +375,31 @@ def test_a_failed_check_says_what_would_be_refused(stored_folder):
     assert shown.startswith("FAIL: run runs out of memory in 40,960 B (heap_4) at event ")
     assert "Run on past it, the heap refuses" in shown
     done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", "--json", folder=stored_folder)
-    (one,) = json.loads(done.stdout)["recordings"]
+    content = json.loads(done.stdout)
+    (one,) = content["recordings"]
     assert one["refusals"]["refused"] >= 1
-    assert (
-        heapfit("check", "run.parquet", "--heap", "heap_4:1M", folder=stored_folder).returncode == 0
-    )
+    assert content["peak"] is None and one["peak"] > 0
+    done = heapfit("check", "run.parquet", "--heap", "heap_4:1M", folder=stored_folder)
+    told = "PASS: run fits in 1,048,576 B (heap_4); --measure tells what is left."
+    assert (done.returncode, " ".join(done.stdout.split())) == (0, told)
+
+
+@pytest.mark.parametrize(
+    ("size", "needed", "said"),
+    [
+        (900, (900, 900), "in 900 B (tlsf) with 0 B left"),
+        (909, (800, 900), "in 909 B (tlsf) with 9 B left"),
+        (850, (800, 900), "in 850 B (tlsf) but not in every larger heap up to 900 B"),
+        (700, (900, 900), "; it needs 900 B"),
+        (700, (800, 900), "needs 900 B to run in every larger heap, too (800 B is the smallest"),
+        (700, (None, None), "; it needs more than any region tried"),
+    ],
+)
+def test_a_heap_that_runs_by_luck_is_told_from_one_that_is_enough(size, needed, said):
+    refusal = Refusal(0, 8, 0, 0, 0) if size == 700 else None
+    run = PlanRun("run", TraceInfo(events=9), 8, 9, refusal)
+    plan = replace(parse_heap_size("tlsf:64K"), region=size)
+    assert said in describe_run(run, plan, RecordingNeeds(*needed, 0))
 
 
 @pytest.mark.parametrize(

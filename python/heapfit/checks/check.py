@@ -429,7 +429,7 @@ def _search_needs(
     )
     (found,), heap = needs.found, needs.heap
     r_min, r_safe = (one and heap.set_to(one) for one in (found.r_min, found.r_safe))
-    return RecordingNeeds(r_safe if plan.heap else r_min, r_safe, needs.events)
+    return RecordingNeeds(r_min, r_safe, needs.events)
 
 
 def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:

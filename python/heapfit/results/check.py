@@ -45,7 +45,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
         "plan": plan.name,
         "allocator": plan.plan.allocator,
         "region": plan.region,
-        "peak": peak_of_plan(plan),
+        "peak": peak_of_plan(plan) or None,
         "margin": plan.margin,
         "runs": plan.runs,
         "base": base and {"name": base.name or None, "peak": base.peak, **needed},
@@ -90,7 +90,7 @@ def headline_of(check: Check) -> str:
         return f"{verdict}{many}{_describe_finding(first, check)}{most}."
     least = min(rows, key=lambda one: _find_left(one.run, plan, one.needed) or 0)
     left = _describe_left(least.run, plan, least.needed)
-    fewest = f", {least.run.name}{left}" if left else ""
+    fewest = f", {least.run.name}{left}" if left.startswith(" ") else left
     return f"{verdict}all {len(rows)} recordings fit in {_name_region(plan)}{fewest}."
 
 
@@ -112,10 +112,17 @@ def describe_run(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None = N
     if run.refusal is None:
         return f"{run.name} fits in {where}{_describe_left(run, plan, needed)}"
     at = f"event {run.refusal.event:,} of {run.trace.events:,}"
-    more = "more than any region tried (just below 4 GiB)"
-    need = more if needed is None or needed.r_safe is None else f"{needed.r_safe:,} B"
-    needs = f"; it needs {need}" if needed is not None else ""
+    needs = "" if needed is None else f"; it needs {_describe_need(needed)}"
     return f"{run.name} runs out of memory in {where} at {at}{needs}"
+
+
+def _describe_need(needed: RecordingNeeds) -> str:
+    """The smallest region from which every larger one runs, and the smallest that does."""
+    if needed.r_safe is None:
+        return "more than any region tried (just below 4 GiB)"
+    is_lucky = needed.r_min is not None and needed.r_min < needed.r_safe
+    least = f" to run in every larger heap, too ({needed.r_min:,} B is the smallest that runs)"
+    return f"{needed.r_safe:,} B{least if is_lucky else ''}"
 
 
 def _name_region(plan: PlanFile) -> str:
@@ -131,9 +138,12 @@ def _find_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> i
 
 
 def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> str:
-    left = _find_left(run, plan, needed)
-    about = "" if needed is not None and needed.r_safe is not None else "about "
-    return f" with {about}{left:,} B left" if left is not None and left > 0 else ""
+    left, region = _find_left(run, plan, needed), needed and needed.r_safe
+    if needed is None and (left is None or left <= 0):
+        return "; --measure tells what is left"
+    if left is None or left < 0:
+        return f" but not in every larger heap up to {region:,} B" if region else ""
+    return f" with {'about ' if region is None else ''}{left:,} B left"
 
 
 def _describe_finding(one: CheckedRecording, check: Check) -> str:
