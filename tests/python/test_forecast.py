@@ -175,15 +175,18 @@ def test_a_horizon_is_a_row_among_the_others(horizon, times, tmp_path: Path) -> 
     assert longer.beyond(1 << 30) is None
 
 
-@pytest.mark.parametrize(
-    ("horizon", "why"), [("101x", "100 times"), ("200000000events", "100 times")]
-)
-def test_a_horizon_too_far_says_so_and_the_others_are_told(horizon, why, tmp_path: Path) -> None:
+@pytest.mark.parametrize("horizon", ["101x", "200000000events", "999999999999999y"])
+def test_a_horizon_too_far_says_so_and_gets_the_size_of_the_farthest(
+    horizon, tmp_path: Path
+) -> None:
     longer = tell(*record("steady", 1, tmp_path), horizon)
-    assert longer.asked is not None
-    assert why in longer.asked.reason
-    assert longer.asked.needed is None
+    assert longer.asked is not None and longer.asked.needed is None
+    assert longer.asked.times > 100 and "100 times" in longer.asked.reason
     assert all(row.needed for row in longer.rows if not row.is_asked)
+    farthest = longer.beyond(0)
+    assert farthest == tell(*record("steady", 1, tmp_path), "100x").beyond(0) is not None
+    assert longer.beyond(farthest) is None and longer.lasts(farthest - 1) == ""
+    assert longer.lasts(farthest).endswith(f"(as far as it tells; {horizon} is longer)")
 
 
 def test_what_grows_is_told_with_its_growth(tmp_path: Path) -> None:

@@ -349,17 +349,20 @@ def test_a_memory_of_words_gets_only_what_may_lie_there(tmp_path):
     assert replay.numbers.tolist() == [1, 0, 0, 0, 0]
 
 
-def test_a_horizon_raises_the_margin_unless_one_is_given(demand):
-    horizon = parse_horizon("40x")
+@pytest.mark.parametrize(
+    ("text", "times", "lasts"), [("40x", 40, "40x"), ("3000x", 100, "100 times the recording")]
+)
+def test_a_horizon_raises_the_margin_unless_one_is_given(demand, text, times, lasts):
+    horizon = parse_horizon(text)
     placing = place_requests(two(64 << 10), [demand], PlacingOptions(0.5, horizon=horizon))
-    asked, size = placing.longer.asked, placing.size
-    assert asked.times == 40
+    asked, size = placing.longer.told, placing.size
+    assert asked.times == times and placing.longer.lasts(size.region).startswith(lasts)
     assert size.region >= asked.needed > replace(size, margin=size.margin - 0.1).region
     assert placing.plan_file.region == placing.plan.memories[0].size
     given = PlacingOptions(0.5, margin=3.0, horizon=horizon)
     kept = place_requests(two(64 << 10), [demand], given)
     assert kept.size.margin == 3.0
-    assert f"40x up to {asked.needed:,} B" in kept.longer.sentence(kept.size.region)
+    assert f"{asked.name} up to {asked.needed:,} B" in kept.longer.sentence(kept.size.region)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
     shared = "the requests that may be there" if placing.is_partial else "all requests"
     lacks = f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else ""
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
-    changes, longer = placing.changes, placing.longer
+    changes, lasts = placing.changes, placing.longer.lasts(size.region)
     fields = {
         "memory": first.name,
         "share_asked": placing.share,
@@ -101,7 +101,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
             f"{size.margin:g} % is the reserve for other runs and changes.{lacks}"
         ),
         *map(Line, _outlook(placing)),
-        *hide_unless(is_whole, [Group("longer_runs", longer_parts(longer))]),
+        *hide_unless(is_whole, [Group("longer_runs", longer_parts(placing.longer, lasts))]),
         Line(""),
         Table(RULES, placing.rules, "rules"),
         Line(""),
@@ -117,8 +117,10 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
 
 
 def _outlook(placing: Placing) -> list[str]:
-    """What the next build and longer runs need, in sentences."""
+    """What the size is for, and what the next build and longer runs need, in sentences."""
+    lasts = placing.longer.lasts(placing.size.region)
     return [
+        *which_hold((lasts, f"The size is for a run of {lasts}.")),
         " ".join([placing.changes.sentence(placing.size.region), *_list_rest(placing)]),
         placing.longer.sentence(placing.size.region),
     ]

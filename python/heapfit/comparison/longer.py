@@ -24,7 +24,7 @@ class LongerRun:
     """The bytes that runs of one length need, as the heap's setting counts them."""
 
     name: str  # "10 x as long", "10 runs", or the horizon that was asked for
-    times: float  # as long as the recording; of a job: runs; 0: not known
+    times: float  # as long as the recording; of a job: runs; 0: the recording has no clock
     is_asked: bool  # a horizon was asked for
     usual: int | None  # 9 of 10 runs run in it; None: not known
     needed: int | None  # 99 of 100 do
@@ -44,10 +44,24 @@ class LongerRuns:
         """The row of the horizon that was asked for."""
         return next((row for row in self.rows if row.is_asked), None)
 
+    @property
+    def told(self) -> LongerRun | None:
+        """The row asked for; of a horizon beyond what is told, the longest that is."""
+        is_beyond = self.asked is not None and self.asked.times > MOST_TIMES
+        return self.rows[-2] if is_beyond else self.asked
+
     def beyond(self, setting: int) -> int | None:
-        """What the horizon asked for needs, where that is known and more than a setting."""
-        needed = None if self.asked is None else self.asked.needed
+        """What the horizon asked for needs as far as it is told, where more than a setting."""
+        needed = None if self.told is None else self.told.needed
         return None if needed is None or needed <= setting else needed
+
+    def lasts(self, setting: int) -> str:
+        """The run that a setting is for; "": no horizon was asked for, or it needs more."""
+        asked, told = self.asked, self.told
+        if asked is None or told is None or told.needed is None or told.needed > setting:
+            return ""
+        far = f"{MOST_TIMES:,.0f} times the recording (as far as it tells; {asked.name} is longer)"
+        return asked.name if told is asked else far
 
     def heading(self) -> str:
         """What stands above the rows, or why there are none."""
@@ -90,14 +104,14 @@ def tell_longer_runs(
         growth = max(0.0, kind.rate.slope * kind.profile.events)
 
     def make_row(name: str, times: float | Refusal, *, is_asked: bool = False) -> LongerRun:
-        if isinstance(times, float) and times > MOST_TIMES:
-            times = Refusal(
-                f"{times:,.0f} times the recording, and {MOST_TIMES:,.0f} times are as far as "
-                "it tells",
-                f"record {times / MOST_TIMES:,.1f} times as long",
-            )
         if isinstance(times, Refusal):
             return LongerRun(name, 0.0, is_asked, None, None, f"{times.reason}; {times.advice}")
+        if times > MOST_TIMES:
+            far = (
+                f"{times:,.0f} times the recording, and {MOST_TIMES:,.0f} times are as far as it "
+                f"tells; record {times / MOST_TIMES:,.1f} times as long"
+            )
+            return LongerRun(name, times, is_asked, None, None, far)
         more = int(growth * max(0.0, times - 1) / UNIT) * UNIT
         usual, needed = (
             set_to(size.region_with(margin_for(known, times, chance)) + more)

@@ -89,9 +89,7 @@ class Fit:
     @property
     def lasts(self) -> str:
         """The horizon that the size is set for; "": none was asked for, or it needs more."""
-        asked, setting = self.longer.asked, self.answer.heap.set_to(self.answer.size.region)
-        is_held = asked is not None and asked.needed is not None and asked.needed <= setting
-        return asked.name if asked is not None and is_held else ""
+        return self.longer.lasts(self.answer.heap.set_to(self.answer.size.region))
 
     @property
     def leak(self) -> str:

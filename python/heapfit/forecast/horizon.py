@@ -11,7 +11,7 @@ from heapfit.errors import HeapfitError
 
 MOST_TIMES = 100.0  # as long as the recording: as far as the law of a load was measured
 _SECONDS: Final = {"s": 1, "min": 60, "h": 3600, "d": 86_400, "w": 604_800, "y": 31_557_600}
-_HORIZON: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(x|events|s|min|h|d|w|y)")
+_HORIZON: Final = re.compile(r"(\d{1,15}(?:\.\d{1,15})?)\s*(x|events|s|min|h|d|w|y)")
 
 
 @dataclass(frozen=True, slots=True)

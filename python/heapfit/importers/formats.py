@@ -269,8 +269,8 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     _reject_free_bytes(stream)
     table = _OTHER_COLUMNS if _COLUMN_NAMES.match(stream.head) else ""
     raise HeapfitError(
-        f"{stream.path}: its format is unknown{table} (docs/import-formats.md lists what is read; other "
-        "logs are by `heapfit import --line`, and `heapfit record` records a program)",
+        f"{stream.path}: its format is unknown{table} (docs/import-formats.md lists what is read; "
+        "other logs are by `heapfit import --line`, and `heapfit record` records a program)",
         suggest_own_lines(stream.path, stream.head),
     )
 

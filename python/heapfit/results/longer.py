@@ -19,15 +19,15 @@ LONGER_RUNS: tuple[Column[LongerRun], ...] = (
 )
 
 
-def longer_parts(longer: LongerRuns, indent: int = 0) -> list[Part]:
-    """The bytes by the length of a run, and why a length is not told."""
+def longer_parts(longer: LongerRuns, lasts: str, indent: int = 0) -> list[Part]:
+    """The bytes by the length of a run, why a length is not told; `lasts`: what a size is for."""
     known = [row for row in longer.rows if row.needed is not None]
     untold = [f"{row.name}: {row.reason}." for row in longer.rows if row.reason]
     refusal = longer.refusal and {"reason": longer.refusal.reason, "advice": longer.refusal.advice}
     table = Table(LONGER_RUNS, longer.rows, "rows", shown=known, indent=indent)
     return [
         *([table] if longer.rows else [Fields({"rows": []})]),
-        Fields({"refusal": refusal, "is_growing": longer.is_growing}),
+        Fields({"refusal": refusal, "is_growing": longer.is_growing, "lasts": lasts}),
         *(Line(" " * indent + text) for text in untold),
     ]
 

@@ -63,7 +63,7 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
     room = _MOST_LINES - sum(_count_lines(part) for part in (*opening, *closing, *paths))
     whole: list[Part] = [
         *map(_indent, [_title(fit), describe_kinds(fit.kinds.each), _legend(fit)]),
-        Group("longer_runs", longer_parts(longer, len(_INDENT))),
+        Group("longer_runs", longer_parts(longer, fit.lasts, len(_INDENT))),
     ]
     changes = [] if fit.changes is None else [Fields({"changes": fit.changes.to_rows()})]
     return [
