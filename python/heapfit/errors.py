@@ -45,6 +45,7 @@ _READ_ERRORS = {
     errno.EACCES: "may not be read (check its permissions)",
 }
 _ALIKE = 0.75  # two names, of 1
+_MOST_NAMES = 10  # that a hint lists, where there are more than twice as many
 _ERROR_NUMBER = re.compile(r"\[errno (\d+)\]", re.IGNORECASE)  # as pyarrow puts it in its texts
 
 
@@ -96,14 +97,16 @@ def require_linux(what: str) -> None:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint for an unknown name: the most similar known name, else the list of all.
+    """A hint for an unknown name: the most similar known name, else the first of all.
 
     >>> did_you_mean("tlfs", ["best_fit", "tlsf"]), did_you_mean("malloc", ["best_fit", "tlsf"])
     ("did you mean 'tlsf'?", 'one of best_fit, tlsf')
     """
     names = list(known)
     similar = find_similar(name, names)
-    return f"did you mean '{similar}'?" if similar else f"one of {', '.join(names)}"
+    more = f" and {len(names) - _MOST_NAMES} others" if len(names) > 2 * _MOST_NAMES else ""
+    shown = names[:_MOST_NAMES] if more else names
+    return f"did you mean '{similar}'?" if similar else f"one of {', '.join(shown)}{more}"
 
 
 def find_similar(word: str, known: Iterable[str], least: float = 0.6) -> str | None:

@@ -214,6 +214,7 @@ def test_a_line_that_says_nothing_is_rejected(tmp_path, line, why):
         (b"", "is empty"),
         (b"\n \n", "is empty"),
         (b"free 7\0", "is a binary file"),
+        (b"PK\3\4\0\0[Content_Types].xml", "is a spreadsheet (save it as CSV)"),
         (b"x" * (LONGEST_LINE + 1), "has no line of at most 4,096 B"),
         (b"hello\n", "none of its lines, 1 in all, shows free bytes"),
         (b"free: -5\nfree: nan\n", "line 1: free bytes are negative"),

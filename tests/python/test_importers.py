@@ -153,6 +153,7 @@ def test_a_pipe_can_be_imported(tmp_path):
         b"\x7fELF" + bytes(range(256)),
         b"{}",
         b"op|object|size\n",
+        b"host,count\na,7\n",
         b"\xff\xfeo\x00p\x00",
         gzip.compress(b"", mtime=0),
         gzip.compress(b"nothing known", mtime=0),
@@ -160,7 +161,8 @@ def test_a_pipe_can_be_imported(tmp_path):
 )
 def test_content_of_no_known_format_is_refused_and_the_known_ones_named(tmp_path, content):
     told = refusal(put(tmp_path, content), tmp_path)
-    other = ": its format is unknown (docs/import-formats.md lists what is read; other logs are by "
+    other = " (docs/import-formats.md lists what is read; other logs are by "
+    assert (", a table whose columns are not op, object, size, " in told) == (b"," in content[:20])
     assert ": is empty (" in told or ": is a picture or a document: " in told or other in told
 
 

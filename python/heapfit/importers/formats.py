@@ -26,6 +26,9 @@ _TARGET = "record on the device: heapfit generate --record has the recorder"
 SNAPSHOT = "heapfit snapshot"  # begins a file that images/snapshot.py wrote
 _IMAGE = "heapfit import CORE --program FIRMWARE.elf lists the heap that lies in it"
 CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
+# The names of a CSV's columns, which are not those of a trace.
+_COLUMN_NAMES = re.compile(rb'"?[A-Za-z_]\w*"?([,;] ?"?[A-Za-z_][\w ]*"?)+\r?\n')
+_OTHER_COLUMNS = ", a table whose columns are not op, object, size, or lower, upper, size"
 _FOREIGN = tuple(
     (re.compile(rule, re.MULTILINE), what, do)
     for rule, what, do in (
@@ -69,6 +72,7 @@ _FOREIGN = tuple(
             "a trace of Tracealyzer",
             _TARGET,
         ),
+        (rb"(?s)\APK\x03\x04.{0,2000}(xl/|\[Content_Types)", "a spreadsheet", "save it as CSV"),
         (
             rb"\A(PK\x03\x04|7z\xbc\xaf|Rar!)|\A.{257}ustar",
             "an archive",
@@ -263,9 +267,10 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
     _reject_free_bytes(stream)
+    table = _OTHER_COLUMNS if _COLUMN_NAMES.match(stream.head) else ""
     raise HeapfitError(
-        f"{stream.path}: its format is unknown (docs/import-formats.md lists what is read; other "
-        "logs are by `heapfit import --line`, and `heapfit record` records a program)",
+        f"{stream.path}: its format is unknown{table} (docs/import-formats.md lists what is read; "
+        "other logs are by `heapfit import --line`, and `heapfit record` records a program)",
         suggest_own_lines(stream.path, stream.head),
     )
 
@@ -280,9 +285,14 @@ def find_format(path: Path, own_lines: OwnLines | None = None) -> Format | None:
 
 
 def _reject_foreign(stream: ByteStream) -> None:
-    for rule, what, do in _FOREIGN:
-        if rule.search(stream.head):
-            raise HeapfitError(f"{stream.path}: is {what}: no heap can be replayed from it ({do})")
+    what, do = find_foreign(stream.head)
+    if what:
+        raise HeapfitError(f"{stream.path}: is {what}: no heap can be replayed from it ({do})")
+
+
+def find_foreign(head: bytes) -> tuple[str, str]:
+    """What a file of another tool is, and what to do with it; "" if nobody knows."""
+    return next(((what, do) for rule, what, do in _FOREIGN if rule.search(head)), ("", ""))
 
 
 def _reject_free_bytes(stream: ByteStream) -> None:

@@ -26,6 +26,7 @@ from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import MAIN, spell
+from heapfit.importers.formats import find_foreign
 from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.stream import ByteStream
@@ -99,7 +100,8 @@ def _read_content(path: Path, name: str) -> tuple[bytes, str]:
                     f"{name}: is larger than 1 GiB (give the lines with free bytes alone)"
                 )
     if b"\0" in content[: 1 << 16]:
-        raise HeapfitError(f"{name}: is a binary file (give a log as text)")
+        what, do = find_foreign(bytes(content[: 1 << 16]))
+        raise HeapfitError(f"{name}: is {what or 'a binary file'} ({do or 'give a log as text'})")
     return bytes(content), stream.damage
 
 

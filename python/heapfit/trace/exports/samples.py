@@ -48,13 +48,13 @@ def holdings_by_site(
 ) -> Holdings:
     """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
     if len(loaded.sites) == 0:
-        is_firmware = loaded.trace.info.is_from_target
-        keeper = (
-            "firmware built with HFIT_RECORD_CALL_SITES=1" if is_firmware else "`heapfit record`"
-        )
-        raise HeapfitError(
-            f"{loaded.trace.given}: no call sites are recorded ({keeper} keeps them)"
-        )
+        info = loaded.trace.info
+        keeper = "firmware built with HFIT_RECORD_CALL_SITES=1 keeps them"
+        if info.queue:
+            keeper = "packets have none; heapfit settings sizes their pools"
+        elif not info.is_from_target:
+            keeper = "`heapfit record` keeps them"
+        raise HeapfitError(f"{loaded.trace.given}: no call sites are recorded ({keeper})")
     viewed, known = view_blocks(loaded, view), places or {}
 
     def stack_of(site: int) -> tuple[Frame, ...]:
