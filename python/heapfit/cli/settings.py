@@ -80,7 +80,11 @@ def _parts(settings: Settings, text: str) -> list[Part]:
         *(Line(line, is_copied=True) for line in text.splitlines()),
         *map(Note, settings.remarks),
         *(
-            Note(f"{one.buffer_size:,} B buffers: {one.count:,} of them, {one.memory:,} B")
+            Note(
+                f"{one.buffer_size:,} B buffers: {one.count:,} of them"
+                f"{' (extrapolated)' if one.is_extrapolated else ''}, {one.memory:,} B; "
+                f"the most at once was {one.peak:,}"
+            )
             for one in settings.choices
         ),
     ]

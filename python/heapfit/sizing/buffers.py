@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -57,14 +57,15 @@ def size_buffers(
     """The least count for each layout, in the order given, smaller ones first: one pass each.
 
     No packet takes more of larger buffers, so a count that serves smaller ones serves, and its
-    chance to run out is a bound; what is extrapolated for each alone may be above it.
+    chance to run out is a bound; what is extrapolated for each alone may be above it. The peak is
+    each one's own.
     """
     pools: list[BufferPool] = []
     for layout in layouts:
         found = least_count(measure_units(traces, layout.buffers, progress), admission)
         smaller = [pool.run_out for pool in pools if layout.holds_all_of(pool.layout)]
         least = min([found, *smaller], key=lambda run_out: run_out.count)
-        pools.append(BufferPool(layout, least))
+        pools.append(BufferPool(layout, replace(least, peak=found.peak)))
     return tuple(pools)
 
 

@@ -56,12 +56,12 @@ class RunOut:
         return share * self.requests_a_day, "day"
 
 
-def check_admission(admission: float) -> None:
-    """HeapfitError unless it is a share above 0 and below 1."""
-    if not 0 < admission < 1:
+def check_admission(admission: float, *, may_be_all: bool = False) -> None:
+    """HeapfitError unless it is a share above 0 and below 1, or 1 where that has a meaning."""
+    if not 0 < admission < 1 and not (may_be_all and admission == 1):
         raise HeapfitError(
             f"admission: {admission:g} must be above 0 and below 1 (0.999: one request in 1,000 "
-            "may fail)"
+            f"may fail{'; 1: none of the recorded ones' if may_be_all else ''})"
         )
 
 
@@ -85,9 +85,9 @@ def rarest_shown(demand: Demand) -> float:
 
 
 def least_count(demand: Demand, admission: float) -> RunOut:
-    """The least count by which at least that share of the requests is admitted."""
+    """The least count by which at least that share of the requests is admitted; 1: the peak."""
     refused = round(1 - admission, 15)
-    if refused >= rarest_shown(demand):
+    if admission == 1 or refused >= rarest_shown(demand):
         return run_out(demand, _least_seen(demand, refused))
     count = extrapolate_count(demand, refused)
     found = run_out(demand, count)

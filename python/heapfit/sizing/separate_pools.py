@@ -124,6 +124,7 @@ def _pool_shapes(profile: Profile, sizes: Sequence[int]) -> list[tuple[int, bool
     if ascending[-1] < largest:
         raise HeapfitError(
             f"pools: the trace asks for {largest:,} bytes, above the largest pool of "
-            f"{ascending[-1]:,} (add a pool of {largest:,})"
+            f"{ascending[-1]:,} (add a pool of {largest:,}; for packets in chains of such buffers: "
+            f"`settings lwip`, or `compare` with chained_pool:partition_size={ascending[-1]})"
         )
     return [(size, False) for size in ascending]

@@ -57,6 +57,8 @@ class BufferChoice:
     buffer_size: int
     count: int
     memory: int
+    peak: int  # the most buffers that were needed at once
+    is_extrapolated: bool  # the count, above that peak
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -174,11 +176,14 @@ def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
 
 def _heading(settings: Settings) -> str:
     counted = any(one.run_out is not None for one in settings.settings)
-    aim = f" that serve {settings.admission * 100:.10g} % of the requests" if counted else ""
+    share = f"{settings.admission * 100:.10g} % of the"
+    served = "all recorded" if settings.admission == 1 else share
+    aim = f" that serve {served} requests" if counted else ""
     values = ", ".join(f"{one.name}={one.value}" for one in settings.settings)
     known = ", ".join(
         f"{one.name}={one.value}{'' if one.is_checked else ' (unchecked)'}"
         for one in settings.assumptions
+        if one.name not in {setting.name for setting in settings.settings}
     )
     assumed = f" Assumed: {known}." if known else ""
     return (
@@ -208,6 +213,6 @@ def _line(form: Form, setting: Setting) -> str:
 class SettingsOptions:
     """Options of a system's settings."""
 
-    admission: float = 0.999  # share of the requests
+    admission: float = 0.999  # share of the requests; 1: the most that was recorded
     assume: Mapping[str, int] = field(default_factory=dict)  # instead of the standard values
     named: Mapping[int, str] = field(default_factory=dict)  # sizes that are a setting of their own

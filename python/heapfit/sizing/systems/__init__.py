@@ -45,7 +45,7 @@ def settings_for(
 
     Recordings with equal requests count as one, as in a fit.
     """
-    check_admission(options.admission)
+    check_admission(options.admission, may_be_all=True)
     name = find_system(name)
     if name not in SYSTEMS:
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Settings from captures of packets: the formulas that facts.toml names, one for a part.
 
-chains   packets in chains of equal buffers; of the sizes tried the one that costs least RAM
+chains   packets in chains of equal buffers; of the sizes tried the one that costs least RAM, unless
+         an assumption of the setting's name gives one
            first  | of each buffer | of the first | before the packet | packet ... |
            later  | of each buffer | packet ...                                    |
 packets  structures of which each packet takes one, whatever its size
@@ -119,8 +120,11 @@ def _layout(sizing: _Sizing, part: Facts, size: int) -> Layout:
 
 
 def _add_chains(sizing: _Sizing, part: Facts) -> None:
-    tried = part["tried"]
-    if "largest" in part:
+    (size_name, name), (size_default, default) = part["names"], part["defaults"]
+    given, tried = sizing.known[size_name], part["tried"]
+    if given:
+        tried = [given]
+    elif "largest" in part:
         whole = sizing.round_up(sizing.total(part["largest"]), part["unit"])
         tried = sorted({*(size for size in tried if size < whole), whole})
     layouts = [_layout(sizing, part, size) for size in tried]
@@ -136,12 +140,19 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
     if part.get("counts_bytes"):
         why = f"{count} packets at once, each with its own header."
         count = best.memory
-    (size_name, name), (size_default, default) = part["names"], part["defaults"]
-    size_why = f"Needs the least RAM of the sizes compared, for whole {holds}."
+    size_why = "As given" if given else "Needs the least RAM of the sizes compared"
+    size_why = f"{size_why}, for whole {holds}."
     sizing.add(size_name, size_default, size_why, value=best.layout.buffer_size)
     sizing.add(name, default, why, value=count, run_out=best.run_out)
     sizing.choices = tuple(
-        BufferChoice(one.layout.buffer_size, one.run_out.count, one.memory) for one in pools
+        BufferChoice(
+            one.layout.buffer_size,
+            one.run_out.count,
+            one.memory,
+            one.run_out.peak,
+            one.run_out.is_beyond and one.run_out.count > one.run_out.peak,
+        )
+        for one in pools
     )
     sizing.memory += best.memory
     sizing.chains = best
