@@ -222,14 +222,6 @@ TEST(refusals_change_nothing) {
     }
 }
 
-void expect_equal(const SimulationCounts &one, const SimulationCounts &other) {
-    CHECK(one.time_ns == other.time_ns && one.events == other.events);
-    CHECK(one.admitted == other.admitted && one.admitted_bytes == other.admitted_bytes);
-    CHECK(one.live_byte_ns == other.live_byte_ns && one.used_byte_ns == other.used_byte_ns);
-    CHECK(one.external_byte_ns == other.external_byte_ns && one.samples == other.samples);
-    CHECK(one.refused_by_size == other.refused_by_size);
-}
-
 TEST(windows_add_up_to_the_whole) {
     Simulation whole = on(fixed_pool(100), figure_5(4'000'000));
     Simulation windows = on(fixed_pool(100), figure_5(4'000'000));
