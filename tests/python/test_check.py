@@ -368,6 +368,28 @@ def loaded_replay(heap, requests, region):
     return replay.result()
 
 
+@pytest.mark.parametrize(
+    ("heap", "holes"),
+    [
+        ("heap_4", [(1008, "96 B", "104 B"), (504, "104 B", "112 B")]),
+        ("tlsf", [(1008, "96 B", "104 B"), (504, "104 B", "112 B")]),
+        ("partition_pool:partition_size=256", None),
+    ],
+)
+def test_measured_holes_lie_between_blocks_that_are_named(tmp_path, heap, holes):
+    sizes, names = (96, 1000, 104, 496, 112, 4000), range(6)
+    lines = [f"a {name} {size}" for name, size in zip(names, sizes, strict=True)]
+    lines[5:5] = ["f 1", "f 3"]
+    (tmp_path / "run.heap").write_text("\n".join(lines) + "\n")
+    asked = ("run.heap", "--heap", f"{heap}:64K", "--measure")
+    (one,) = heapfit_json("check", *asked, folder=tmp_path)["recordings"]
+    found = [(one["size"], one["below"], one["above"]) for one in one["holes"] or []]
+    assert (found or None) == holes
+    shown = " ".join(heapfit("check", *asked, folder=tmp_path).stdout.split())
+    told = "the heap has 2 holes of 32 B or more between blocks; the largest, 1,008 B, lies between"
+    assert (f"{told} 96 B and 104 B." in shown) == bool(holes)
+
+
 def test_a_failed_check_says_what_would_be_refused(stored_folder):
     done = heapfit("check", "run.parquet", "--heap", "heap_4:40K", folder=stored_folder)
     assert done.returncode == 3

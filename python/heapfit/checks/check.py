@@ -24,7 +24,8 @@ from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
-from heapfit.checks.run import PlanRun, reject_other_kind, run_recording
+from heapfit.checks.run import PlanRun, reject_other_kind, run_recording, subject_of_plan
+from heapfit.comparison.heap_map import Hole
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
 from heapfit.comparison.incumbents.heaps import TLSF
@@ -109,6 +110,7 @@ class CheckedRecording:
     notes: tuple[str, ...] = ()  # of the recording: what was left out or is doubtful
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
     content: str = ""  # the hash of its requests; "" beside a base alone
+    holes: tuple[Hole, ...] | None = None  # at the peak; None: not measured, or not known
     grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
 
     @property
@@ -391,6 +393,9 @@ def _check_recording(
     )
     if loaded is None:
         return checked
+    if options.measure and run.refusal is None:
+        subject = subject_of_plan(plan.name, loaded, plan)
+        checked = replace(checked, holes=subject.find_holes(loaded, loaded.profile.u_max_event))
     if failures:
         if run.refusal and not plan.plan.sites:
             counting = stage("count refusals")

@@ -13,10 +13,13 @@ from functools import partial
 import pyarrow as pa
 
 from heapfit.checks.system_run import place_requests
+from heapfit.comparison.heap_map import ReplaySubject
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.trial import Refusal, plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -128,3 +131,12 @@ def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
             f"{name}: recorded on {info.pointer_bits} bit, the plan {plan.name} on "
             f"{plan.pointer_bits} bit: sizes differ (record both on the same target)"
         )
+
+
+def subject_of_plan(
+    name: str, loaded: LoadedTrace, plan: PlanFile, need: int | None = None
+) -> ReplaySubject:
+    """A recording in the plan's heap, set to what it needs, by default as the plan has it."""
+    region = max(region_of_plan(plan, need), plan.plan.engine().smallest_region)
+    base = loaded.trace.base_alignment_for(plan.base_alignment)
+    return ReplaySubject.of_heap(name, heap_of_plan(plan), loaded, (region, base))

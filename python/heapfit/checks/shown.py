@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.checks.check import Check, CheckedRecording, Source, path_of
+from heapfit.checks.run import subject_of_plan
 from heapfit.comparison.heap_map import (
     HeapMap,
     PeakUse,
@@ -17,7 +18,7 @@ from heapfit.comparison.heap_map import (
     map_recordings,
     share_sites,
 )
-from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.trial import least_region
 from heapfit.importers import open_trace
@@ -70,7 +71,7 @@ def read_shown(check: Check, sources: Sequence[Source]) -> ShownCheck:
             base = load_trace(opened.enter_context(open_trace(_base_source(check), importing)))
             subject, heap_map, sites = _map_both(check, recording, (base, shown), sites)
         else:
-            subject = _subject(check.plan.name, shown, check.plan)
+            subject = subject_of_plan(check.plan.name, shown, check.plan)
             (info,) = find_allocators([check.plan.plan.allocator])
             also = [] if needed[place].region is None else [needed[place].region or 0]
             heap_map = None if info.in_pieces else map_of(shown, [subject], also)
@@ -91,8 +92,8 @@ def _map_both(
     (base, shown), options = pair, check.options
     old_names = site_names(base, options.base_programs or options.programs)
     assert check.base is not None and recording.needed is not None, "both were measured"
-    old = _subject(check.base.name, base, check.plan, check.base.needed)
-    new = _subject(recording.run.name, shown, check.plan, recording.needed.r_safe)
+    old = subject_of_plan(check.base.name, base, check.plan, check.base.needed)
+    new = subject_of_plan(recording.run.name, shown, check.plan, recording.needed.r_safe)
     both = map_recordings([(base, old), (shown, new)])
     sites = share_sites(both.sites, old_names, names)
     return new, replace(both, sites=sites), {**old_names, **names}
@@ -119,15 +120,6 @@ def _measure_need(loaded: LoadedTrace, plan: PlanFile, checked: CheckedRecording
     sizes = sorted({(low + (region - low) * i // _SIZES) // unit * unit for i in range(_SIZES)})
     least = least_region(trial, trial.run(region), [*sizes, region])
     return RegionNeed(least, is_seen, is_bound=True)
-
-
-def _subject(
-    name: str, loaded: LoadedTrace, plan: PlanFile, need: int | None = None
-) -> ReplaySubject:
-    """A recording in the plan's heap, set to what it needs, by default as the plan has it."""
-    region = max(region_of_plan(plan, need), plan.plan.engine().smallest_region)
-    base = loaded.trace.base_alignment_for(plan.base_alignment)
-    return ReplaySubject.of_heap(name, heap_of_plan(plan), loaded, (region, base))
 
 
 def _base_source(check: Check) -> Source:

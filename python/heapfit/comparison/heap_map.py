@@ -38,6 +38,8 @@ _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
 _SECOND = 1_000_000
 ELSEWHERE = np.uint64(2**31)  # the offset of a block in another heap: above every region drawn
 _MOST_HEAPS = 6  # whose bytes at the peak are compared
+LEAST_HOLE = 32  # bytes: what is less between blocks may be the rest of one
+_MOST_ROUNDING = 0.02  # of what blocks have; beyond it what lies between may be parts of them
 _MOST_ACCESSES = 500  # an event: a heap that makes more is too slow to be searched for a page
 
 Offsets = NDArray[np.uint64]
@@ -66,6 +68,16 @@ class MappedHeap:
     row: tuple[RegionReplay, ...]
     events: int  # of the recording
     peak: int  # the event at which the most bytes are live
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Free bytes between what lies below them and above them, in words."""
+
+    address: int
+    size: int
+    below: str
+    above: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +167,41 @@ class ReplaySubject:
             return RegionReplay(memory, np.zeros(0, np.uint64), Refusal(0, 0, 0, memory, 0))
         replay = _engine.Replay(self.plan, region, base_alignment=self.base, keep_offsets=True)
         runs = replay.feed(self.events)
+        refused = None if runs else self._find_failed_request(replay, len(replay.offsets))
+        return RegionReplay(memory, self._offsets_of(replay), refused)
+
+    def find_holes(self, shown: LoadedTrace, event: int) -> tuple[Hole, ...] | None:
+        """The holes between two blocks after an event of the trace, the largest first.
+
+        Bytes beside what separates other blocks, their headers; by the blocks' places alone. None
+        for a heap that gives much more than is asked for: where blocks end is not known.
+        """
+        replay = _engine.Replay(self.plan, self.region, base_alignment=self.base, keep_offsets=True)
+        replay.feed(self.events, self._count_events_until(event))
+        offsets, lives = self._offsets_of(replay), _engine.Lifetimes(shown.events)
+        count, used = len(offsets), replay.blocks().used
+        is_live = (lives.starts[:count] <= event) & (lives.ends[:count] > event)
+        order = np.argsort(offsets[is_live])
+        places = offsets[is_live][order].astype(np.int64)
+        asked = lives.sizes[:count][is_live][order].astype(np.int64)
+        whole = -(-asked // self.plan.alignment) * self.plan.alignment
+        gaps = np.diff(places) - whole[:-1]
+        if len(gaps) == 0 or gaps.min() < 0 or used - whole.sum() > _MOST_ROUNDING * used:
+            return None
+        free = gaps - min(gaps.min(), LEAST_HOLE)
+        found = np.argsort(-free, kind="stable")[: np.count_nonzero(free >= LEAST_HOLE)]
+        return tuple(
+            Hole(int(places[i] + whole[i]), int(free[i]), f"{asked[i]:,} B", f"{asked[i + 1]:,} B")
+            for i in found.tolist()
+        )
+
+    def _offsets_of(self, replay: _engine.Replay) -> Offsets:
+        """From the start of its user's memory, of the lifetimes placed so far."""
         offsets = replay.offsets
-        refused = None if runs else self._find_failed_request(replay, len(offsets))
         if self.asked is not None:
             asked_at = self.asked.asked_at[: len(offsets)]
             offsets = offsets[self.asked.requests.size[asked_at] > 0]  # others are no lifetimes
-        return RegionReplay(memory, offsets + np.uint64(self.shift % 2**64), refused)
+        return offsets + np.uint64(self.shift % 2**64)
 
     def _count_events_until(self, event: int) -> int:
         """The number of events a heap replays until an allocating event of the trace is done."""

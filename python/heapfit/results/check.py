@@ -13,10 +13,12 @@ from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun
 from heapfit.checks.shards import shard_of
+from heapfit.comparison.heap_map import LEAST_HOLE
 from heapfit.comparison.trial import Refusal
 from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan_file import PlanFile
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.image import HOLES
 from heapfit.results.number_text import size
 from heapfit.results.parts import (
     Column,
@@ -26,6 +28,7 @@ from heapfit.results.parts import (
     Part,
     Table,
     hide_unless,
+    object_of,
     which_hold,
 )
 from heapfit.trace.names import program_word
@@ -70,7 +73,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     return [
         *head,
         Fields({"prospect": prospect, "shard": shard_of(check)}),
-        *map(Line, filter(None, [_describe_prospect(prospect)])),
+        *map(Line, filter(None, [_describe_prospect(prospect), _describe_holes(rows)])),
         *(part for one in rows for part in _finding_parts(one, check, is_alone=is_one)),
         *map(Note, _list_unchecked(check)),
     ]
@@ -244,6 +247,10 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("sites", value=lambda one: one.changes and one.changes.sites),
     Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
+    Column(
+        "holes",
+        value=lambda one: one.holes and [object_of(HOLES, hole) for hole in one.holes],
+    ),
     Column("grows", value=lambda one: one.grows or None),
 )
 
@@ -283,6 +290,19 @@ def _describe_prospect(prospect: Prospect) -> str:
         f"{few[0].upper()}{few[1:]}, with --measure, tell what further ones need."
         if is_told
         else ""
+    )
+
+
+def _describe_holes(rows: Sequence[CheckedRecording]) -> str:
+    """The holes at the peak of the first recording that has some and was measured; "": none."""
+    found = [(one.run.name, one.holes) for one in rows if one.holes]
+    if not found:
+        return ""
+    name, (most, *more) = found[0]
+    return (
+        f"At the peak of {name} the heap has {format_count(len(more) + 1, 'hole')} of "
+        f"{LEAST_HOLE} B or more between blocks; the largest, {most.size:,} B, lies between "
+        f"{most.below} and {most.above}."
     )
 
 

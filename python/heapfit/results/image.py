@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.heap_map import ELSEWHERE, HeapMap, MappedHeap, RegionReplay
+from heapfit.comparison.heap_map import ELSEWHERE, HeapMap, Hole, MappedHeap, RegionReplay
 from heapfit.images.snapshot import Snapshot
 from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, Heap
 from heapfit.outputs.printable import printable
@@ -56,7 +56,7 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
                     | {
                         "blocks": [one._asdict() for one in heap.blocks],
                         "damage": [one._asdict() for one in heap.damage],
-                        "holes": [object_of(_HOLES, one) for one in _list_holes(heap)],
+                        "holes": [object_of(HOLES, one) for one in _list_holes(heap)],
                     }
                     for heap in snapshot.heaps
                 ]
@@ -118,12 +118,17 @@ def _draw(heap: Heap) -> Iterator[str]:
         yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
 
 
-def _list_holes(heap: Heap) -> list[tuple[Block, ...]]:
+def _list_holes(heap: Heap) -> list[Hole]:
     """The holes, the largest first, each between what lies below it and above it."""
     pieces = sorted(heap.blocks)
     nothing = Block(0, 0, 0, 0, "")
     around = zip([nothing, *pieces], pieces, [*pieces[1:], nothing], strict=False)
-    return sorted((one for one in around if one[1].state == FREE), key=lambda one: -one[1].size)
+    found = (
+        Hole(hole.chunk, hole.size, _name_neighbour(below), _name_neighbour(above))
+        for below, hole, above in around
+        if hole.state == FREE
+    )
+    return sorted(found, key=lambda one: -one.size)
 
 
 def _name_neighbour(one: Block) -> str:
@@ -131,11 +136,11 @@ def _name_neighbour(one: Block) -> str:
     return {LIVE: live, OWN: "the heap's own"}.get(one.state, "-")
 
 
-_HOLES: tuple[Column[tuple[Block, ...]], ...] = (
-    Column("address", "hole at", lambda one: one[1].chunk, lambda one: f"{one[1].chunk:#x}"),
-    Column("size", "bytes", lambda one: one[1].size),
-    Column("below", "below it", lambda one: _name_neighbour(one[0])),
-    Column("above", "above it", lambda one: _name_neighbour(one[2])),
+HOLES: tuple[Column[Hole], ...] = (
+    Column("address", "hole at", shown=lambda one: f"{one.address:#x}"),
+    Column("size", "bytes"),
+    Column("below", "below it"),
+    Column("above", "above it"),
 )
 
 
@@ -165,7 +170,7 @@ def _tables(heap: Heap) -> list[Part]:
         *_table("Live blocks, not referenced ones first:", "not referenced", rows),
         *hide_unless(
             bool(holes),
-            [Line(""), Line("Holes, the largest first:"), Table(_HOLES, holes[:_SHOWN])],
+            [Line(""), Line("Holes, the largest first:"), Table(HOLES, holes[:_SHOWN])],
         ),
     ]
 
