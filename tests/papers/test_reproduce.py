@@ -162,6 +162,7 @@ def test_the_command_prints_a_table_within_the_page():
 
 
 def test_json_tells_published_and_found_of_each_figure():
+    assert "\n1 figure in 1 row.\n" in reproduce_command("001-3").stdout
     told = json.loads(reproduce_command("001-3", "--json").stdout)
     [row] = told["rows"]
     assert (told["schema"], row["id"], row["verdict"]) == (1, "001-3", "no evidence")

@@ -73,6 +73,13 @@ def test_all_that_is_published_of_a_row_stands_on_the_page_with_its_kind(identit
     assert told == [(format_published(one), str(one.kind)) for one in figures]
 
 
+def test_the_counts_of_the_papers_add_up_to_those_of_all():
+    told = re.findall(r"^(\d+) figures in (\d+) rows\.", PAGE, re.MULTILINE)
+    total, *each = [tuple(map(int, one)) for one in told]
+    assert len(each) == len(load_published().papers)
+    assert total == tuple(map(sum, zip(*each, strict=True)))
+
+
 def test_figure_8_is_told_alike_on_the_page_of_simulation():
     """A statement's verdict is the same on both pages, row by row."""
     lines = [cells_of(line) for line in SIMULATION.splitlines() if line.startswith("| 002-")]

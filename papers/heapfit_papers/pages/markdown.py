@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from heapfit_papers.reproduce.finding import Finding, RowResult
+from heapfit_papers.reproduce.finding import Finding, RowResult, verdicts_in_words
 from heapfit_papers.reproduce.published import Figure, load_published
 
 
@@ -14,6 +14,7 @@ def paper_section(results: Sequence[RowResult]) -> Iterator[str]:
     paper = load_published().papers[results[0].row.paper]
     yield f"\n## {paper.number}: {paper.short}\n"
     yield f"{paper.title}\n"
+    yield f"{' '.join(verdicts_in_words(results))}\n"
     yield "| row | published | found | kind | verdict |\n|---|---|---|---|---|"
     for result in results:
         yield from row_lines(result)

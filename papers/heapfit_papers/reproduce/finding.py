@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from heapfit.plan.quantities import format_count
 from heapfit_papers.reproduce.published import (
     Figure,
     Kind,
@@ -101,7 +102,7 @@ def verdicts_in_words(results: Sequence[RowResult]) -> list[str]:
     """How many figures there are, and how each kind of them stands: a line each."""
     counts = verdict_counts(results)
     total = sum(sum(some.values()) for some in counts.values())
-    lines = [f"{total} figures in {len(results)} rows."]
+    lines = [f"{format_count(total, 'figure')} in {format_count(len(results), 'row')}."]
     for kind, some in counts.items():
         number = sum(some.values())
         counted = ", ".join(f"{n} {_WORDS[verdict]}" for verdict, n in some.items() if n)
