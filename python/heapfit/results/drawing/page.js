@@ -59,6 +59,7 @@ function makeSortable(table) {
     [...table.tHead.rows[0].cells].forEach((cell, column) => {
         const button = document.createElement("button");
         button.type = "button";
+        cell.querySelectorAll("a").forEach((link) => link.replaceWith(...link.childNodes)); // a button holds none
         button.append(...cell.childNodes);
         cell.append(button);
         button.addEventListener("click", () => sort(table, column));
