@@ -131,10 +131,8 @@ def test_what_is_learned_from_one_run_needs_less_for_both(second_runs: str) -> N
     }
     for row in numbers.values():
         assert 1 < row["two ends"] < row["best rival"]
-        assert row["stacks"] <= row["from both"] + 0.002
     device = numbers["device"]
     assert device["by site"] - 1 < 2 / 3 * (device["two ends"] - 1)
-    assert device["stacks"] < device["from both"] - 0.01
 
 
 # ---- scale.py: memory of commands does not grow with a recording that comes through a pipe

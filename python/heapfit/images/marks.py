@@ -25,6 +25,7 @@ Bounds: TypeAlias = Iterable[tuple[int, int, bool | None, int | None]]
 
 _MOST = 1 << 24  # granules of a heap
 _MOST_TRIED = 256  # sizes of blocks
+_MOST_LINKS = 64  # of a free list, by which a size is told
 _PAIRS = ("--", "U-", "-U", "UU", "FU", "F-", "-F", "UF")  # by their three bits
 _PASSED = 0xC0000000
 _POOL, _NO_LINK = 32, 0xFFFFFFFF  # bytes of a row of a plan's pools; the end of a free list
@@ -91,25 +92,27 @@ def _place(
     """The bytes of a granule, and chunks by their addresses.
 
     Of `units` the first by which the free list at `head`, if there is one, is whole. Where none is,
-    that chunk is wrong which leads to none that is free.
+    that by which most free chunks lead to one; those are wrong that do not, else where it ends.
     """
     free = {at for at, _, is_used in chunks if not is_used}
-    tried: list[tuple[bool, int, int | None]] = []
+    links, looked_at = {*free, _NO_LINK}, [] if head is None else sorted(free)[:_MOST_LINKS]
+    tried: list[tuple[tuple[bool, int], int, set[int]]] = []
     for unit in units:
-        at, last, passed = _NO_LINK if head is None else word(head), None, set[int]()
+        wrong = {at for at in looked_at if word(ground + at * unit) not in links}
+        at, passed = _NO_LINK if head is None else word(head), dict[int, None]()
         while at in free and at not in passed:
-            passed.add(at)
-            at, last = word(ground + at * unit), at
-        tried.append((at != _NO_LINK, unit, last if at != _NO_LINK else None))
-    is_torn, unit, torn = min(tried, key=itemgetter(0))
-    if is_torn and torn is None:
+            passed[at] = None
+            at = word(ground + at * unit)
+        tried.append(((at != _NO_LINK, len(wrong)), unit, wrong or {*[*passed][-1:]}))
+    (is_torn, _), unit, wrong = min(tried, key=itemgetter(0))
+    if is_torn and word(head or 0) not in free:
         raise LookupError("keeps no bits of used blocks (safety level 0)")
     return unit, (
         (
             ground + at * unit,
             ground + end * unit,
             is_used,
-            ground + at * unit if at == torn else None,
+            ground + at * unit if is_torn and at in wrong else None,
         )
         for at, end, is_used in chunks
     )
