@@ -268,7 +268,7 @@ static uint32_t twin_alloc(twin *t, size_t index, size_t size) {
 
 /* Runs that go over several words of bits among them, whole ones too. */
 static size_t size_for_twins(void) {
-    return 1 + random_below(SIZE_OF_MANY << random_below(9));
+    return 1 + random_below((size_t)SIZE_OF_MANY << random_below(9));
 }
 
 static void place_in_twins(uint32_t fit) {

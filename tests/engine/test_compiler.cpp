@@ -34,7 +34,7 @@ TEST(figures_that_are_known) {
     static_assert(PlainWide{0} - PlainWide{1} == ~PlainWide{0});
     static_assert(low((PlainWide{1} << 121) / 3) == 0xaaaaaaaaaaaaaaaa);
     static_assert(~PlainWide{0} / 1 == ~PlainWide{0} && square / most == PlainWide{most});
-    static_assert(PlainWide{top} << 1 == PlainWide{1} << 64 && (PlainWide{1} << 127) > top);
+    static_assert((PlainWide{top} << 1) == (PlainWide{1} << 64) && (PlainWide{1} << 127) > top);
     CHECK((PlainWide{1} << 100).to_double() == 0x1p100);
     CHECK((PlainWide{1} << 100) == PlainWide::from_double(0x1p100));
     // Half way between two doubles, and a little more, which 64 bits do not see.
