@@ -63,9 +63,8 @@ class Emulation:
 
     image: Path
     arguments: tuple[str, ...] = ()  # of its command line, by semihosting
-    machine: str | None = None  # of QEMU; None: mps2-an385 for Arm, virt for RISC-V
+    machine: str = ""  # of QEMU [mps2-an385 for Arm, virt for RISC-V], then its own options
     seconds: float | None = None  # after which it is ended; None: when it ends, or by Ctrl-C
-    icount: str | None = None  # QEMU's -icount, by which time is counted in instructions
     is_heard: bool = True  # its console is heapfit's stderr; else nobody's
 
 
@@ -147,9 +146,11 @@ def _command(emulation: Emulation) -> list[str]:
     words = [image.name, *emulation.arguments]
     given = ",".join(f"arg={word.replace(',', ',,')}" for word in words)
     bios = ["-bios", "none"] if machine == "virt" else []
-    counted = ["-icount", emulation.icount] if emulation.icount else []
+    asked = emulation.machine.split()
+    if not asked or asked[0].startswith("-"):
+        asked = [machine, *asked]
     return [
-        *(emulator, "-M", emulation.machine or machine, *bios, *counted, *_QUIET),
+        *(emulator, *bios, "-M", *asked, *_QUIET),
         *("-serial", f"file:{_UART}"),
         *("-semihosting-config", f"enable=on,target=native,{given}"),
         *("-kernel", str(image)),

@@ -68,8 +68,7 @@ class RecordCommand(Command):
     ] = None
     qemu: Path | None = None
     seconds: float | None = None
-    machine: str | None = None
-    icount: str | None = None
+    machine: str = ""
     watch: Annotated[
         bool,
         Option(
