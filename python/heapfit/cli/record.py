@@ -78,9 +78,7 @@ def _record(
             with keep_earlier(log), listener(FollowedFrames(log)):
                 return record_serial(serial, rate, command.seconds, target, progress)
         if command.qemu is not None:
-            emulation = Emulation(
-                command.qemu, words, command.machine, command.seconds, command.icount
-            )
+            emulation = Emulation(command.qemu, words, command.machine, command.seconds)
             return record_emulated(emulation, target, progress, listener=listener)
         return record(
             words,

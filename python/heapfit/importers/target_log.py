@@ -67,9 +67,8 @@ class Emulation:
 
     image: Path
     arguments: tuple[str, ...] = ()  # of its command line, by semihosting
-    machine: str | None = None  # of QEMU; None: mps2-an385 for Arm, virt for RISC-V
+    machine: str = ""  # of QEMU [mps2-an385 for Arm, virt for RISC-V], then its own options
     seconds: float | None = None  # after which it is ended; None: when it ends, or by Ctrl-C
-    icount: str | None = None  # QEMU's -icount, by which time is counted in instructions
     is_heard: bool = True  # its console is heapfit's stderr; else nobody's
 
 
@@ -153,10 +152,16 @@ def _command(emulation: Emulation) -> list[str]:
     given = "".join(
         f",arg={word.replace(',', ',,')}" for word in (image.name, *emulation.arguments)
     )
+    has_name = re.match(r"\w", emulation.machine)
+    asked = emulation.machine if has_name else f"{machine} {emulation.machine}"
     return [
-        *(emulator, "-M", emulation.machine or machine, *_QUIET),
-        *(("-bios", "none") if machine == "virt" else ()),
-        *(("-icount", emulation.icount) if emulation.icount else ()),
+        *(
+            emulator,
+            *(("-bios", "none") if machine == "virt" else ()),
+            "-M",
+            *asked.split(),
+            *_QUIET,
+        ),
         *("-serial", f"file:{_UART}"),
         *("-semihosting-config", f"enable=on,target=native{given}"),
         *("-kernel", str(image)),

@@ -197,8 +197,7 @@ class VerifyCommand(Command):
     ] = ""
     prefix: _Prefix = "app"
     platforms: _Platforms = None
-    machine: str | None = None
-    icount: str | None = None
+    machine: str = ""
     seconds: float | None = None
     output: Annotated[
         Path | None,
