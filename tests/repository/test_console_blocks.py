@@ -228,7 +228,8 @@ def test_each_command_of_a_page_about_boards_is_run_or_says_where(folder: Path) 
     named += [ROOT / f"docs/{name}.md" for name in ("on-target", "generate", "crashes")]
     others = tuple(WHO_RUNS)
     typed = {
-        line: kind in ("sh", "bash") or (stands_whole(words, folder) and not line.startswith(others))
+        line: kind in ("sh", "bash")
+        or (stands_whole(words, folder) and not line.startswith(others))
         for page in named
         for kind, words in typed_in(page.read_text())
         if not FORM.search(line := shlex.join(words))
