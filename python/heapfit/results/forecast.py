@@ -55,6 +55,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
             f"{format_share((one.largest or 0) / one.free)} of the free bytes."
             for one in blocks[-1:]
         ),
+        *_describe_needed(seen),
         *_describe_reserves(seen),
         *which_hold(
             (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
@@ -102,6 +103,8 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         "reserves": seen.reserves,
         "region": log.region,
         "boots_read": seen.pooled,
+        "sizes": seen.needed,
+        "states_that_fit": seen.fitting,
         "run_out": next(iter(ends), None),
         "run_outs": ends,
     }
@@ -120,10 +123,7 @@ def _describe_finding(seen: Outlook) -> str:
             share=format_share(share),
             more=len(seen.boot),
         )
-    block = ""
-    if refused.largest is not None:
-        share = refused.largest / refused.free
-        block = f": the largest block was {refused.largest:,} B, {format_share(share)} of them"
+    block = "" if refused.largest is None else f": the largest block was {refused.largest:,} B"
     return (
         f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
         f"free is fragmented, or lies in several memories; it is not used up. No date: {reason}."
@@ -139,9 +139,10 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
         return f"{what} fell, and is level{part}. No date."
     pace = "" if decline.before == decline.rate else f"{part}, faster than before"
     pace = f"{part}, slower than before" if decline.before > decline.rate else pace
+    pace = " now, ever faster" if decline.now > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
     ends = [_describe_end(seen, one) for one in seen.run_outs]
-    sizes = "" if seen.is_failed or not seen.run_outs[0].bytes_left else " Sizes are assumed."
+    sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
     lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
     return f"{lost}: {'; '.join(ends)}.{sizes}"
 
@@ -178,14 +179,19 @@ def _describe_reading(seen: Outlook) -> str:
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
 
 
+def _describe_needed(seen: Outlook) -> list[str]:
+    """Of each size that is to be served, in how many states it fits."""
+    by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
+    return [
+        f"A request of {size:,} B fits in {fits:,} of {len(seen.boot):,} states{by}."
+        for size, fits in zip(seen.needed, seen.fitting, strict=True)
+        if size
+    ]
+
+
 def _describe_reserves(seen: Outlook) -> list[str]:
     """What stays free in longer runs, and which heap would do, where the log says its size."""
-    is_unclear = seen.windows and not seen.reserves and not seen.reason and not seen.decline
     return which_hold(
-        (
-            is_unclear,
-            "Longer runs: the windows depend on each other, so nothing is said of them.",
-        ),
         *((True, _describe_reserve(one, seen.log.region)) for one in seen.reserves),
         (
             seen.reserves and seen.log.region is not None,
@@ -236,11 +242,8 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
         periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
     enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
     each, name = next(enough, periods[-1])
-    paces = (decline.rate, decline.low, decline.high, decline.now)
-    rate, low, high, now = (_round(one * each) for one in paces)
-    if now == rate:
-        return f"{rate} B {name} ({low} to {high})"
-    return f"{now} B {name} now, {rate} ({low} to {high})"
+    now, low, high = (_round(one * each) for one in (decline.now, decline.low, decline.high))
+    return f"{now} B {name}" + (f" ({low} to {high})" if decline.now == decline.rate else "")
 
 
 def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:
