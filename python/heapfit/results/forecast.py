@@ -39,14 +39,14 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
     log, last = seen.log, seen.last
     blocks = [one for one in log.states if one.largest is not None and one.free]
-    dry = describe_dry_pools([seen, *others])
+    dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
     failure, finding = describe_failure(seen), _describe_finding(seen)
     is_short = seen.finding is Finding.TOO_SHORT
     texts = [
         *dry,
         *which_hold((dry, "")),
         *([*failure, finding] if is_short else [finding, *failure]),
-        *which_hold((seen.decline and not seen.is_failed, _CAVEAT)),
+        *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
         _describe_reading(seen),
         f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
