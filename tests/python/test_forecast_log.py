@@ -358,6 +358,15 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     assert ("slower than before" in shown) != is_faster
 
 
+def test_a_line_in_noise_is_no_change_of_pace():
+    falls = [
+        judge(90_000 - 600 * np.arange(100) + np.random.default_rng(seed).normal(0, 2_000, 100))
+        for seed in range(30)
+    ]
+    answers = [next(one.text for one in forecast_parts(seen) if isinstance(one, Line)) for seen in falls]
+    assert sum("before" in one or "ever faster" in one for one in answers) <= 2
+
+
 def test_many_short_boots_are_read_together(tmp_path):
     rng = np.random.default_rng(4)
     lines = (
