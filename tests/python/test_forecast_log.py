@@ -23,6 +23,7 @@ from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.results.forecast import forecast_parts
+from heapfit.results.parts import Line
 from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"
@@ -363,7 +364,9 @@ def test_a_line_in_noise_is_no_change_of_pace():
         judge(90_000 - 600 * np.arange(100) + np.random.default_rng(seed).normal(0, 2_000, 100))
         for seed in range(30)
     ]
-    answers = [next(one.text for one in forecast_parts(seen) if isinstance(one, Line)) for seen in falls]
+    answers = [
+        next(one.text for one in forecast_parts(seen) if isinstance(one, Line)) for seen in falls
+    ]
     assert sum("before" in one or "ever faster" in one for one in answers) <= 2
 
 

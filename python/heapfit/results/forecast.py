@@ -171,9 +171,7 @@ def _describe_reading(seen: Outlook) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
     over = f"line {first.line:,}"
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
-    span = 0.0
-    if log.clock is not None and first.seconds is not None and last.seconds is not None:
-        span = float(last.seconds - first.seconds)
+    span = (last.seconds or 0.0) - (first.seconds or 0.0)
     over = f" over {_length(span, log)}" if span else ""
     boots = (
         f": boot {first.boot + 1} of {log.boots:,}, the longest; at each the device was restarted"
