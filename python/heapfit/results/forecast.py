@@ -38,23 +38,22 @@ _FINDINGS = {
 def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
     log, last = seen.log, seen.last
-    blocks = [one.largest for one in seen.boot if one.largest is not None]
-    known = "" if seen.share is None else f", {format_share(seen.share)} of the free bytes"
-    dry = describe_dry_pools([seen, *others])
+    blocks = [one for one in log.states if one.largest is not None and one.free]
+    dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
     failure, finding = describe_failure(seen), _describe_finding(seen)
     is_short = seen.finding is Finding.TOO_SHORT
     texts = [
         *dry,
         *which_hold((dry, "")),
         *([*failure, finding] if is_short else [finding, *failure]),
-        *which_hold((seen.decline, _CAVEAT)),
+        *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
         _describe_reading(seen),
         f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
         *(
-            f"Largest free block: {block:,} B at last{known}."
-            for block in blocks[-1:]
-            if last.largest is not None or known
+            f"Largest free block: {one.largest or 0:,} B at last, "
+            f"{format_share((one.largest or 0) / one.free)} of the free bytes."
+            for one in blocks[-1:]
         ),
         *_describe_needed(seen),
         *_describe_reserves(seen),
@@ -173,9 +172,7 @@ def _describe_reading(seen: Outlook) -> str:
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
     span = (last.seconds or 0.0) - (first.seconds or 0.0)
     over = f" over {_length(span, log)}" if span else ""
-    boots = (
-        f": boot {first.boot + 1} of {log.boots:,}, the longest; at each the device was restarted"
-    )
+    boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")
     heap = f" {log.name!r}" if log.other_heaps or seen.log.setting else ""
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
