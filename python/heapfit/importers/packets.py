@@ -25,6 +25,8 @@ from heapfit.trace.names import source_name
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.table_file import Columns
 
+_HEADERS = 40  # bytes of IP and TCP in a segment
+
 
 def is_packets(head: bytes) -> bool:
     """True if a file that begins so is a capture or a packet table."""
@@ -46,6 +48,24 @@ def find_devices(sources: Sequence[Path]) -> list[str] | None:
                 reader.feed(chunk)
         common = {*reader.addresses} & (common or {*reader.addresses})
     return None if common is None else sorted(common)
+
+
+def split_packets(
+    time: NDArray[np.uint64], size: NDArray[np.uint32], largest: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+    """Packets as a wire of so large ones carries them: a larger one as segments, each with headers.
+
+    A network card merges those it receives and splits those it sends, where no capture sees it.
+
+    >>> _, sizes = split_packets(np.array([5, 9], np.uint64), np.array([60, 2948], np.uint32), 1500)
+    >>> sizes.tolist()
+    [60, 1500, 1488]
+    """
+    sizes, room = size.astype(np.int64), largest - _HEADERS
+    counts = np.where(sizes > largest, -(-(sizes - _HEADERS) // room), 1)
+    segments = np.full(counts.sum(), largest)
+    segments[np.cumsum(counts) - 1] = sizes - (counts - 1) * room
+    return np.repeat(time, counts), segments.astype(np.uint32)
 
 
 class PacketReader(Protocol):
@@ -73,6 +93,7 @@ class PacketSource:
         self._stream = stream
         self._queue = options.queue or STANDARD_QUEUE
         self._model = _engine.QueueModel(self._queue)
+        self._largest, self._split = options.largest_packet, np.zeros(2, np.int64)
         is_table = _engine.is_packet_table(stream.head)
         if is_table and re.search(",(to|from)=", self._queue):
             raise HeapfitError(f"--queue {self._queue}: a packet table has no addresses")
@@ -87,18 +108,28 @@ class PacketSource:
         """The events in file order, a chunk of the file at a time."""
         names = ("op", "object", "size", "time")
         for chunk in self._stream.chunks():
-            time, size = self._reader.feed(chunk)
+            packets = self._reader.feed(chunk)
+            time, size = split_packets(*packets, self._largest)
+            self._split += np.array(
+                [np.count_nonzero(packets[1] > self._largest), len(size) - len(packets[1])]
+            )
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
         yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:
         """The trace's metadata, with the oddities counted so far."""
+        merged, more = self._split.tolist()
+        notes = [
+            f"{merged:,} packets above {self._largest:,} B, merged by the card that captured them, "
+            f"counted as the {merged + more:,} segments that the wire carries",
+            *(one for one in self._reader.notes if "(offloads" not in one),
+        ]
         return TraceInfo(
             program=source_name(self._stream.path),
             kind="packets",
             queue=self._queue,
-            notes=tuple(self._reader.notes),
+            notes=tuple(notes if merged else self._reader.notes),
         )
 
     def chains(self) -> Chains:
