@@ -22,10 +22,9 @@ from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import source_name
+from heapfit.trace.segments import split_packets
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.table_file import Columns
-
-_HEADERS = 40  # bytes of IP and TCP in a segment
 
 
 def is_packets(head: bytes) -> bool:
@@ -48,24 +47,6 @@ def find_devices(sources: Sequence[Path]) -> list[str] | None:
                 reader.feed(chunk)
         common = {*reader.addresses} & (common or {*reader.addresses})
     return None if common is None else sorted(common)
-
-
-def split_packets(
-    time: NDArray[np.uint64], size: NDArray[np.uint32], largest: int
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Packets as a wire of so large ones carries them: a larger one as segments, each with headers.
-
-    A network card merges those it receives and splits those it sends, where no capture sees it.
-
-    >>> _, sizes = split_packets(np.array([5, 9], np.uint64), np.array([60, 2948], np.uint32), 1500)
-    >>> sizes.tolist()
-    [60, 1500, 1488]
-    """
-    sizes, room = size.astype(np.int64), largest - _HEADERS
-    counts = np.where(sizes > largest, -(-(sizes - _HEADERS) // room), 1)
-    segments = np.full(counts.sum(), largest)
-    segments[np.cumsum(counts) - 1] = sizes - (counts - 1) * room
-    return np.repeat(time, counts), segments.astype(np.uint32)
 
 
 class PacketReader(Protocol):
@@ -111,7 +92,7 @@ class PacketSource:
             packets = self._reader.feed(chunk)
             time, size = split_packets(*packets, self._largest)
             self._split += np.array(
-                [np.count_nonzero(packets[1] > self._largest), len(size) - len(packets[1])]
+                [(packets[1] > self._largest).sum(), len(size) - len(packets[1])]
             )
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
