@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures and packet tables (.pkt) as requests to a heap.
 
-A packet is allocated when it arrives and freed when the queue model releases it. Parsing, sizing
-and queueing are the engine's; here its parts are joined.
+A packet is allocated when it arrives and freed when the engine's queue model releases it.
 """
 
 from __future__ import annotations
