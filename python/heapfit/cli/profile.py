@@ -11,7 +11,6 @@ from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
-from heapfit.design.pools.special_pools import special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
@@ -138,8 +137,6 @@ def _parts(
         Line(""),
         Line("Lifetimes in events:"),
         _lifetime_table(profile),
-        Line(""),
-        Line(_suggestion(profile)),
         *map(Note, info.notes),
     ]
 
@@ -170,12 +167,3 @@ def _lifetime_table(profile: Profile) -> Table[_Counts]:
         Column(heading="bytes", shown=lambda row: row[2]),
     ]
     return Table(columns, [(power, *both) for power, both in enumerate(figures) if both[0]])
-
-
-def _suggestion(profile: Profile) -> str:
-    special = ", ".join(f"{size:,}" for size in special_sizes(profile))
-    if special:
-        return (
-            f"Sizes with 10 % of the allocations: {special} B; `heapfit fit` tries pools for them."
-        )
-    return "No size has 10 % of the allocations; `heapfit fit` shows whether pools pay."
