@@ -18,7 +18,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from firmware import FIRMWARE, ICOUNT
+from firmware import COUNTED, FIRMWARE
 from page_tables import add_option, write_result
 
 from heapfit.comparison.incumbents.heap import find_heap
@@ -44,7 +44,7 @@ def needed_on_board(folder: Path, system: str, seed: str, seconds: str, guess: i
 
     def serves(steps: int) -> bool:
         image = make(folder, system, steps * STEP)
-        emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
+        emulation = Emulation(image, (seed, seconds), machine=COUNTED, is_heard=False)
         return run_emulated(emulation)[1] == 0
 
     high, reach = guess // STEP, 1
@@ -62,7 +62,7 @@ def needed_on_board(folder: Path, system: str, seed: str, seconds: str, guess: i
 def needed_by_replay(folder: Path, system: str, seed: str, seconds: str) -> int:
     """What the replay of a run needs that was recorded in plenty."""
     image = make(folder, system, PLENTY)
-    emulation = Emulation(image, (seed, seconds), icount=ICOUNT, is_heard=False)
+    emulation = Emulation(image, (seed, seconds), machine=COUNTED, is_heard=False)
     loaded = load_trace(record_emulated(emulation, folder / "run.parquet").trace)
     need = measure_incumbent(find_heap("heap_4", 8), [loaded], ignore_progress).most
     assert need is not None, "it held on the board"

@@ -34,7 +34,7 @@ FIRMWARE = Path(__file__).parents[1] / "examples/firmware"
 STEP = 64  # bytes
 LOWEST, HIGHEST = 8 * 1024, 48 * 1024  # bytes
 SECONDS = "20"  # of the firmware's own time
-ICOUNT = "shift=6,sleep=off"
+COUNTED = "-icount shift=6,sleep=off"
 MOST_REFUSED = 1  # seeds that a region may refuse
 
 
@@ -66,7 +66,7 @@ class Heap:
         refused: list[int] = []
         for seed in list(self.seeds):
             image = Emulation(
-                self.folder / "firmware.elf", (str(seed), SECONDS), icount=ICOUNT, is_heard=False
+                self.folder / "firmware.elf", (str(seed), SECONDS), machine=COUNTED, is_heard=False
             )
             _, status = run_emulated(image)
             if status != 0:

@@ -168,13 +168,16 @@ def find_bounds(
         return trace_bounds.find_bounds(load_trace(trace, alignment, progress), progress=progress)
 
 
-def forecast_log(log: Path | str, line: str | Sequence[str] | None = None) -> Outlook:
+def forecast_log(
+    log: Path | str, line: str | Sequence[str] | None = None, *, sizes: Sequence[int] = ()
+) -> Outlook:
     """Forecasts from a telemetry log whether a device's memory falls, and how long it lasts.
 
     `line`: what a line looks like, such as "free {free} largest {largest}", or several; None:
-    found. Of several heaps the one counts that ends first.
+    found. `sizes`: bytes of requests that are to be dated; without them as large a one as failed,
+    or 1,024 and 4,096 B. Of several heaps the one counts that ends first.
     """
-    return judge_heaps(read_log(Path(log), line))[0]
+    return judge_heaps(read_log(Path(log), line), sizes)[0]
 
 
 def fit(

@@ -138,9 +138,12 @@ def test_line_1_is_the_verdict_and_then_comes_the_cause(folder: Path) -> None:
     columns = trace.batches(_ASKED)
     write_trace(folder / "same.parquet", columns, TraceInfo(program="valve", pointer_bits=32))
     done = heapfit("check", "same.parquet", "--plan", "plan.toml", folder=folder)
-    first, second = done.stdout.splitlines()
-    left = REGION - round(PEAK * REGION / 1.1 / PEAK)
-    assert first == f"PASS: same fits in {REGION:,} B (small) with about {left:,} B left."
+    first, more, second = done.stdout.splitlines()
+    left = round(REGION - REGION / 1.1, -1)
+    assert f"{first} {more}" == (
+        f"PASS: same fits in {REGION:,} B (small) with some {left:,.0f} B left by its peak "
+        "(--measure is exact)."
+    )
     assert second == "same is a recording of valve, the plan of pump."
     asked = ("leak.heap", "--plan", "plan.toml", "--base", "same.heap")
     failed = heapfit("check", *asked, folder=folder).stdout.splitlines()
@@ -232,7 +235,7 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
     assert (
         (folder / "pull.md")
         .read_text()
-        .startswith("### PASS: same fits in 4,096 B (small) with about ")
+        .startswith("### PASS: same fits in 4,096 B (small) with some ")
     )
 
 

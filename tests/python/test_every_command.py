@@ -55,7 +55,7 @@ RUNS = {
     "fit": "run.heap -o out",
     "check": "run.heap --plan plan.toml",
     "verify": "large.toml --qemu image/firmware.elf --build ./build --for freertos --times 1 "
-    "--icount shift=6,sleep=off -o verified -- {run} 1",
+    "--machine '-icount shift=6,sleep=off' -o verified -- {run} 1",
     "run": "plan.toml -- sh -c :",
     "generate": "plan.toml -o code",
     "place": "run.heap --memory a=64K --memory b=1M",

@@ -23,6 +23,7 @@ from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.results.forecast import forecast_parts
+from heapfit.results.parts import Line
 from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"
@@ -351,10 +352,22 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     assert (seen.decline.rate > seen.decline.before) == is_faster
     print_text(forecast_parts(seen))
     shown = " ".join(capsys.readouterr().out.split())
-    assert ("B a minute now, " in shown) == is_faster == (seen.decline.now > seen.decline.rate)
+    paces = "B a minute now, ever faster: " in shown, seen.decline.now > seen.decline.rate
+    assert paces == (is_faster, is_faster) and shown.count("B a minute") == 1
     left = 300 * ((1 - 1024 / 100_000) / 0.8) ** (1 / power) - 299  # minutes
     assert seen.run_out.earliest < 60 * left < (seen.run_out.latest or np.inf)
     assert ("slower than before" in shown) != is_faster
+
+
+def test_a_line_in_noise_is_no_change_of_pace():
+    falls = [
+        judge(90_000 - 600 * np.arange(100) + np.random.default_rng(seed).normal(0, 2_000, 100))
+        for seed in range(30)
+    ]
+    answers = [
+        next(one.text for one in forecast_parts(seen) if isinstance(one, Line)) for seen in falls
+    ]
+    assert sum("before" in one or "ever faster" in one for one in answers) <= 2
 
 
 def test_many_short_boots_are_read_together(tmp_path):
@@ -403,6 +416,31 @@ def test_the_first_request_that_fails_is_dated():
     dips = [replace(one, least=max(0, one.free - 5_000)) for one in log.states]
     run_out = find_outlook(replace(log, states=dips)).run_out
     assert run_out is not None and run_out.after == pytest.approx((25_100 - 1024) * 0.6, rel=0.05)
+    given = find_outlook(failed, (40_000, 20_000))
+    assert [(one.bytes_left, one.is_assumed) for one in given.run_outs] == [
+        (20_000, False),
+        (40_000, False),
+    ]
+    assert given.run_outs[0].after == pytest.approx((30_100 - 20_000) / 100 * 60, rel=0.05)
+    assert given.fitting == [201, 300]
+
+
+def test_a_size_of_ones_own_is_dated_and_counted(tmp_path):
+    lines = [
+        f"I ({60_000 * i}) heap: free {60_000 - 100 * i}, largest {5 + i % 2}000\n"
+        for i in range(300)
+    ]
+    (tmp_path / "device.log").write_text("".join(lines))
+    shown = heapfit("forecast", "device.log", "--sizes", "20000,5500,6K", folder=tmp_path).stdout
+    shown = " ".join(shown.split())
+    assert "Sizes are assumed" not in shown and "A request of 5,500 B fits in 150 of 300" in shown
+    assert "A request of 20,000 B fits in 0 of 300 states." in shown
+    content = json.loads(
+        call_heapfit("forecast", str(tmp_path / "device.log"), "--sizes", "5500", "--json").stdout
+    )
+    assert (content["sizes"], content["states_that_fit"]) == ([5500], [150])
+    refused = heapfit("forecast", "device.log", "--sizes", "much", folder=tmp_path)
+    assert refused.returncode and "much is not a size" in refused.stderr
 
 
 def test_the_largest_block_is_dated_where_it_ends_first():

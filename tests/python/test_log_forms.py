@@ -292,6 +292,29 @@ def test_a_failed_request_in_its_own_line_says_why(tmp_path, text):
     assert FAILURES[text] in " ".join(shown.split())
 
 
+# A request that failed between states of two memories: it was asked of the internal one.
+OF_TWO = "watch: IRAM 30000 left (low 28000, chunk 15104) / SPIRAM 7000000 left (chunk 6000000)\n"
+ASKED_OF_ONE = {
+    "named": ("cloud: no memory for 16717 bytes (internal)", ()),
+    "of no name, and one had no room": ("malloc(16717) failed", ()),
+    "beside lines as given": ("malloc(16717) failed", ("IRAM {free} left (low {least}",)),
+    "in a line as given": (
+        "sorry: 16717 too much",
+        ("IRAM {free} left (low {least}, chunk {largest})", "sorry: {failed} too"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ASKED_OF_ONE)
+def test_a_failed_request_is_of_the_memory_that_could_not_serve_it(tmp_path, name):
+    text, lines = ASKED_OF_ONE[name]
+    (tmp_path / "device.log").write_text(f"{OF_TWO}{text}\n{OF_TWO}")
+    first, *others = judge_heaps(read_log(tmp_path / "device.log", lines or None))
+    assert [one.failed for one in first.log.states] in ([None, 16_717], [16_717, None])
+    assert first.log.states[0].largest == (15_104 if len(lines) != 1 else None)
+    assert not any(one.failed for other in others for one in other.log.states)
+
+
 # Several heaps in one log: the name of each, and its free bytes at last; the first is answered.
 HEAPS = {
     "devices in turn": (

@@ -15,7 +15,7 @@ import pytest
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine, check, check_memories, generate_code, join_programs, place
-from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.place import run
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError

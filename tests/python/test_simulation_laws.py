@@ -159,15 +159,18 @@ def test_a_distribution_is_what_the_engine_draws(sizes):
     assert np.cumsum(offered) / counts.requests == pytest.approx(expected, abs=0.006)
 
 
-def test_a_fixed_pool_is_refused_by_erlang_whatever_the_sizes():
-    exact = exact_metrics(TRAFFIC, FIXED)
+@pytest.mark.parametrize("block_size", [2048, 2001, 2003])
+def test_a_fixed_pool_is_refused_by_erlang_whatever_the_sizes(block_size):
+    """Each block begins aligned, and a request may have all of one."""
+    fixed = scheme("fixed_pool", block_size=block_size, blocks=8)
+    exact = exact_metrics(TRAFFIC, fixed)
     admitted = 1 - _engine.erlang_b(8, 10.0)
     assert exact["bandwidth_admission"] == pytest.approx(admitted)
     assert exact["request_admission"] == pytest.approx(admitted)
     live = 10.0 * admitted * 1040
-    assert exact["memory_utilisation"] == pytest.approx(live / FIXED.region)
-    assert exact["pool_utilisation"] == pytest.approx(live / (8 * 2048))
-    assert exact["internal_fragmentation"] == pytest.approx(10.0 * admitted * (2048 - 1040))
+    assert exact["memory_utilisation"] == pytest.approx(live / fixed.region)
+    assert exact["pool_utilisation"] == pytest.approx(live / (8 * block_size))
+    assert exact["internal_fragmentation"] == pytest.approx(10.0 * admitted * (block_size - 1040))
 
 
 def test_requests_above_a_buffer_take_nothing_from_the_others():

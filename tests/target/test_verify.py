@@ -61,7 +61,7 @@ def verify(folder, region, *options, build="", status=0):
     made = f"make -s -C {EXAMPLE} HEAP={{code}} RECORD={{record}} SYSTEM=loop BUILD={folder}/build"
     done = run_heapfit(
         *("verify", "plan.toml", "--for", "freertos", "--json", "--qemu", "build/firmware.elf"),
-        *("--build", build or made, "--icount", "shift=6,sleep=off", "-o", "verified"),
+        *("--build", build or made, "--machine", "-icount shift=6,sleep=off", "-o", "verified"),
         *(*options, "--", "{run}", "1"),
         folder=folder,
         environment=os.environ,
@@ -89,7 +89,7 @@ def records_outside_the_lock_are_found(folder):
 
 
 def emulate_example(folder, image="build/firmware.elf"):
-    return Emulation(folder / image, ("{run}", "1"), icount="shift=6,sleep=off")
+    return Emulation(folder / image, ("{run}", "1"), machine="-icount shift=6,sleep=off")
 
 
 def test_a_heap_that_holds_is_confirmed_by_runs_that_nobody_has_seen(tmp_path):
@@ -242,7 +242,7 @@ def test_trees_of_small_blocks_need_a_heap_without_headers(tmp_path):
     """The gateway that keeps shadows: three seconds, one run; heap_4 has 8 B before each block."""
     make = f"make -s -C {EXAMPLE} SYSTEM=shadows RECORD=1 BUILD={tmp_path}"
     subprocess.run(make.split(), check=True)
-    image = Emulation(tmp_path / "firmware.elf", ("1", "3"), icount="shift=6,sleep=off")
+    image = Emulation(tmp_path / "firmware.elf", ("1", "3"), machine="-icount shift=6,sleep=off")
     trace = record_emulated(image, tmp_path / "run.parquet").trace
     loaded = load_trace(trace, 8)
     assert loaded.profile.live_blocks_max > 200 and loaded.profile.u_max > 4_000

@@ -76,7 +76,11 @@ class SlotbufCommand(Command):
     plan: Path | None = None
     sizes: Annotated[
         str,
-        Option("--sizes", "Smallest and largest request, in bytes.", metavar="LEAST,MOST"),
+        Option(
+            "--sizes",
+            "Sizes of requests, in bytes. The smallest and the largest.",
+            metavar="SIZE,...",
+        ),
     ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
     region: int = REPORT_REGION
     seed: Annotated[int, shared("seed")] = 1

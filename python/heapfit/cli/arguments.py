@@ -202,12 +202,8 @@ SHARED: Mapping[str, Option] = {
     ),
     "machine": Option(
         "--machine",
-        "The machine that --qemu emulates [mps2-an385 for Arm, virt for RISC-V].",
-        FIRMWARE,
-    ),
-    "icount": Option(
-        "--icount",
-        "Pass -icount to QEMU, so that time counts instructions (shift=6,sleep=off).",
+        "The machine that --qemu emulates, and QEMU's own options [mps2-an385 for Arm, virt for "
+        "RISC-V]. '-icount shift=6,sleep=off': time counts instructions.",
         FIRMWARE,
     ),
     "plan": _PLAN_OPTION,

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from heapfit.cli.candidates import write_candidates
 from heapfit.cli.commands.fitting import FitCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
@@ -13,14 +13,17 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
-from heapfit.fitting.result import Fit, Run
+from heapfit.fitting.result import Fit, Run, rank_by_memory, save_plans
 from heapfit.forecast.horizon import parse_horizon
+from heapfit.outputs.folder import stage_folder
+from heapfit.plan.plan_file import require_our_entry
 from heapfit.plan.values import expand_names
 from heapfit.results.fit_page import write_report
 from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
     Column,
     Fields,
+    Group,
     Line,
     Part,
     Table,
@@ -28,6 +31,8 @@ from heapfit.results.parts import (
     hide_unless,
     paragraph,
 )
+from heapfit.results.plans import plans_parts
+from heapfit.results.plans_of_several import several_plans_parts
 from heapfit.results.ranking import explain_ranking, ranking_table
 from heapfit.results.screen import first_screen
 
@@ -47,7 +52,7 @@ def run(command: FitCommand) -> None:
             sweep=sweep,
             write_page=write_report,
         )
-        candidates = write_candidates(fitted, command.plans_folder)
+        candidates = _write_candidates(fitted, command.plans_folder)
     parts = [*parts_of_fit(fitted, command.every), *candidates]
     if command.as_json:
         parts = [Fields({"fits": [content_of(parts)]})]
@@ -77,6 +82,18 @@ def _make_options(command: FitCommand) -> FitOptions:
         seed=command.seed,
         allocators=() if given == ["all"] else tuple(expand_names(given, ())),
     )
+
+
+def _write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
+    """Writes the candidates into a folder, if there is one; tells what to print."""
+    if folder is None:
+        return []
+    with stage_folder(folder, require_our_entry) as staging:
+        paths = [folder / one.name for one in save_plans(fitted, staging)]
+    if fitted.designs is not None:
+        return [Group("plans", several_plans_parts(fitted.designs, paths))]
+    parts = plans_parts(rank_by_memory(fitted), paths, fitted.options.effort)
+    return [Group("plans", parts)]
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:

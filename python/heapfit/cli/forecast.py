@@ -9,6 +9,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.reading import read_log
 from heapfit.importers.file_kind import classify_file, require_kind
+from heapfit.plan.quantities import parse_sizes
 from heapfit.results.forecast import forecast_parts
 from heapfit.trace.kinds import Kind
 
@@ -21,5 +22,5 @@ def run(command: ForecastCommand) -> None:
     except HeapfitError:
         require_kind(command.log)  # says what a recording or a plan is good for
         raise
-    first, *others = judge_heaps(log)
+    first, *others = judge_heaps(log, parse_sizes(command.sizes) if command.sizes else ())
     print_result(forecast_parts(first, others), command.as_json)

@@ -36,7 +36,7 @@ from heapfit.outputs import ours
 
 # By task, in the order of `--help`: the modules of heapfit.cli.commands and their commands.
 GROUPS: Mapping[str, Mapping[str, str]] = {
-    "Fit a heap": {"fitting": "Fit Check Verify Run Generate", "memories": "Place"},
+    "Fit a heap": {"fitting": "Fit Check Verify Run Generate Place"},
     "Get and look at recordings": {"recordings": "Record Import Workload Profile Sites Forecast"},
     "Compare and prove": {"comparisons": "Compare Bounds Allocators"},
     "Size packet pools": {"pools": "Size Settings Simulate"},

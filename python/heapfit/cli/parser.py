@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What may be typed after a command, declared by the fields of its record, and what was.
 
-    source: Annotated[Path, make_argument("A recording.")]               heapfit bounds SOURCE
-    search: Annotated[int, make_option("--search", "Steps.")] = 50           [--search NUMBER]
+    source: Annotated[Path, Option("", "A recording.")]               heapfit bounds SOURCE
+    search: Annotated[int, Option("--search", "Steps.")] = 50             [--search NUMBER]
 
 A field's type says how words are read: a path, a number, a word of an enumeration, True where an
 option is a switch, and with list[...] any number of them.

@@ -1,42 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`heapfit place`: which requests go into which memory, and how small the first one can be."""
+"""`heapfit place`: which requests go into which memory, and how small the first one can be.
+
+With one memory: two programs in one heap, or apart.
+"""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 
 from heapfit.cli.arguments import command_line
-from heapfit.cli.commands.memories import PlaceCommand
+from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.parser import UsageError
-from heapfit.cli.place_together import join
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import note_parts
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.heap_map import map_memories
+from heapfit.memories.joining import Joining, join_programs
 from heapfit.memories.placing import (
     Placing,
     PlacingOptions,
     place_recordings,
 )
-from heapfit.plan.memories import memories_tables
+from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
+from heapfit.plan.values import expand_names
 from heapfit.results.html import write
 from heapfit.results.longer import longer_parts
 from heapfit.results.memories import CURVE, RULES, memories_page
-from heapfit.results.parts import Fields, Group, Line, Part, Table, hide_unless, which_hold
+from heapfit.results.parts import (
+    Column,
+    Fields,
+    Group,
+    Line,
+    Part,
+    Table,
+    hide_unless,
+    which_hold,
+)
+from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
+_JOINING = {"import": 20, "read events": 10, "profile": 10, "place": 60}
 _MOST_SITES = 4  # on the first screen
+_TOO_SMALL = 3  # exit status
 
 
 def run(command: PlaceCommand) -> None:
     if len(command.memories) == 1:
-        join(command)
+        _join(command)
         return
     for source in filter(has_known_lifetimes, command.sources):
         raise UsageError(
@@ -157,4 +175,59 @@ def _site_parts(placing: Placing, names: dict[int, str], is_whole: bool) -> list
     return [
         Fields({"sites": [{"site": f"{one:08x}", "where": names.get(one)} for one in sites]}),
         *map(Line, which_hold((is_told, f"Call sites inside: {', '.join(few)}{rest}"))),
+    ]
+
+
+def _join(command: PlaceCommand) -> None:
+    """Two programs in one memory; exit status 3 if it has no room for them."""
+    allocators = expand_names(command.allocators or MEMORY_HEAPS[:1], MEMORY_HEAPS)
+    if command.needs or command.report or command.horizon or len(allocators) > 1:
+        raise HeapfitError(
+            "--needs, --report, --horizon and several --allocators are for recordings in two "
+            "memories"
+        )
+    memory = parse_memory(command.memories[0], find_heap(allocators[0], STANDARD_ALIGNMENT).plan)
+    if len(command.sources) != 2 or command.output is not None:
+        raise HeapfitError(
+            "one --memory is for two programs: give two recordings, or one and a network, and no "
+            "-o; or give two memories"
+        )
+    first, second = command.sources
+    with progress_bar(_JOINING) as progress:
+        joining = join_programs(first, second, allocators[0], progress=progress)
+    print_result(_joining_parts(joining, memory), command.as_json)
+    if joining.least > memory.size:
+        raise SystemExit(_TOO_SMALL)
+
+
+def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
+    first, second = joining.programs
+    apart, most, least = joining.apart, joining.most, joining.least
+    better = "one heap for both" if most < apart else "each its own"
+    missing = least - memory.size
+    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
+    columns: list[Column[tuple[str, int]]] = [
+        Column("name", "in one heap", lambda one: one[0]),
+        Column("region", "bytes", lambda one: one[1]),
+        Column("over_apart", "over apart", lambda one: one[1] / max(apart, 1)),
+    ]
+    fields = {
+        "memory": memory.name,
+        "apart": apart,
+        "together": most,
+        "better": better,
+        "fits": missing <= 0,
+        "alone": {one.name: one.alone for one in joining.programs},
+    }
+    return [
+        Fields(fields),
+        Line(
+            f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
+            f"{second.name} {second.alone:,}), in one heap {most:,} B in the worst meeting tried."
+        ),
+        Table(columns, joining.meetings, "meetings"),
+        Line(
+            f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
+            "recordings, without the margin of another run."
+        ),
     ]

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 import signal
-from collections.abc import Iterator, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +17,8 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import step_bar
-from heapfit.cli.watching import watch_on_terminal
+from heapfit.comparison.incumbents.heaps import TLSF
+from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
 from heapfit.importers.file_kind import require_kind
@@ -30,15 +33,19 @@ from heapfit.importers.target_log import (
     record_serial,
 )
 from heapfit.outputs.ours import keep_earlier, require_replaceable
-from heapfit.plan.plan_file import load_plan
-from heapfit.results.live import serve_live
+from heapfit.plan.plan import Plan
+from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.results.live import describe_live, serve_live
 from heapfit.results.parts import Fields, Line, Note, Part, which_hold
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import Kind
+from heapfit.trace.live import FollowedRecording, LiveHeap
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 
 _STANDARD_RATE = 115_200  # baud
+_INTERVAL = 1.0  # seconds between two lines of --watch
+_NO_PLAN = Plan(TLSF, {"alignment": 8})  # quick, and no plan is needed to know its holes
 
 
 def run(command: RecordCommand) -> None:
@@ -78,9 +85,7 @@ def _record(
             with keep_earlier(log), listener(FollowedFrames(log)):
                 return record_serial(serial, rate, command.seconds, target, progress)
         if command.qemu is not None:
-            emulation = Emulation(
-                command.qemu, words, command.machine, command.seconds, command.icount
-            )
+            emulation = Emulation(command.qemu, words, command.machine, command.seconds)
             return record_emulated(emulation, target, progress, listener=listener)
         return record(
             words,
@@ -99,13 +104,47 @@ def _watch(command: RecordCommand) -> Iterator[Listener]:
         yield ignore_recording
         return
     plan = None if command.plan is None else load_plan(command.plan)
-    heap, listener = watch_on_terminal(plan)
+    heap, listener = _watch_on_terminal(plan)
     if command.page is None:
         yield listener
         return
     with serve_live(heap, command.page) as port:
         note(f"http://127.0.0.1:{port}/ shows the heap while it is recorded.")
         yield listener
+
+
+def _watch_on_terminal(plan: PlanFile | None) -> tuple[LiveHeap, Listener]:
+    """A heap that follows a recording, and the listener that feeds it and prints its figures."""
+    heap = LiveHeap(_NO_PLAN) if plan is None else LiveHeap(plan.plan, plan.region)
+
+    @contextmanager
+    def listen(followed: FollowedRecording) -> Iterator[None]:
+        end, begun = threading.Event(), time.monotonic()
+
+        def look() -> None:
+            heap.look(followed)
+            note(f"{time.monotonic() - begun:,.0f} s: {describe_live(heap, followed)}")
+
+        thread = threading.Thread(target=_repeat, args=(look, end))
+        try:
+            thread.start()
+            yield
+        finally:
+            end.set()  # then it ends before the engine goes, whatever interrupts what follows
+            thread.join()
+            followed.close()
+
+    return heap, listen
+
+
+def _repeat(look: Callable[[], None], end: threading.Event) -> None:
+    """Looks each second, and once more at the end; a damaged recording ends it."""
+    try:
+        while not end.wait(_INTERVAL):
+            look()
+        look()
+    except HeapfitError as error:
+        note(f"--watch: {error}; the recording goes on")
 
 
 def _end_as(recorded: TargetRecording | ProgramRecording) -> None:

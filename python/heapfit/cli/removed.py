@@ -15,6 +15,8 @@ REMOVED: Final[Mapping[tuple[str, str], str]] = {
     ("adversary", ""): "bounds TRACE --plan PLAN says the worst that its search finds",
     ("generate", "--amalgamate"): "generate --for one-file",
     ("generate", "--language"): "generate --for c++ or rust",
+    ("record", "--icount"): "record --machine '-icount shift=6,sleep=off'",
+    ("verify", "--icount"): "verify --machine '-icount shift=6,sleep=off'",
     ("import", "--resize"): "import --line 'TEXT', which is a resize where it has {old}",
     ("import", "--whole-only"): "import keeps what is whole; --json tells in notes what was cut",
     ("compare", "--allocators"): "compare RECORDING ALLOCATOR..., or all",

@@ -45,7 +45,6 @@ def run(command: VerifyCommand) -> None:
         tuple(command.arguments or ()),
         command.machine,
         command.seconds,
-        command.icount,
         is_heard=False,
     )
     firmware = Firmware(command.build, emulation)

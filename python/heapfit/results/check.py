@@ -81,12 +81,11 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
 
 def headline_of(check: Check) -> str:
     """The answer as a sentence."""
-    base, rows, plan = check.base, check.recordings, check.plan
-    failed = check.failed
+    base, rows, plan, failed = check.base, check.recordings, check.plan, check.failed
     verdict, first = "FAIL: " if failed else "PASS: ", (failed or rows)[0]
     if check.is_comparison and base is not None:
-        verdict = verdict if check.options.growth is not None else ""
-        return f"{verdict}{compare_with_base(first, base, plan)}"
+        told = compare_with_base(first, base, plan)
+        return told if check.options.growth is None else f"{verdict}{told}"
     if len(rows) == 1 or failed:
         many = f"{len(failed)} of {len(rows)} recordings fail; " if len(rows) > 1 else ""
         most = ", the most of them" if first.run.refusal and len(failed) > 1 else ""
@@ -146,7 +145,8 @@ def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) 
         return "; --measure tells what is left"
     if left is None or left < 0:
         return f" but not in every larger heap up to {region:,} B" if region else ""
-    return f" with {'about ' if region is None else ''}{left:,} B left"
+    rough = f"some {float(f'{left:.2g}'):,.0f} B left by its peak (--measure is exact)"
+    return f" with {rough if region is None else f'{left:,} B left'}"
 
 
 def _describe_finding(one: CheckedRecording, check: Check) -> str:

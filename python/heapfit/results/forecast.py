@@ -37,26 +37,25 @@ _FINDINGS = {
 
 def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
-    log, last, known = seen.log, seen.last, ""
-    blocks = [one.largest for one in seen.boot if one.largest is not None]
-    if seen.share is not None:
-        known = f", {format_share(seen.share)} of the free bytes"
-    dry = describe_dry_pools([seen, *others])
+    log, last = seen.log, seen.last
+    blocks = [one for one in log.states if one.largest is not None and one.free]
+    dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
     failure, finding = describe_failure(seen), _describe_finding(seen)
     is_short = seen.finding is Finding.TOO_SHORT
     texts = [
         *dry,
         *which_hold((dry, "")),
         *([*failure, finding] if is_short else [finding, *failure]),
-        *which_hold((seen.decline, _CAVEAT)),
+        *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
         _describe_reading(seen),
         f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
         *(
-            f"Largest free block: {block:,} B at last{known}."
-            for block in blocks[-1:]
-            if last.largest is not None or known
+            f"Largest free block: {one.largest or 0:,} B at last, "
+            f"{format_share((one.largest or 0) / one.free)} of the free bytes."
+            for one in blocks[-1:]
         ),
+        *_describe_needed(seen),
         *_describe_reserves(seen),
         *which_hold(
             (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
@@ -104,6 +103,8 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         "reserves": seen.reserves,
         "region": log.region,
         "boots_read": seen.pooled,
+        "sizes": seen.needed,
+        "states_that_fit": seen.fitting,
         "run_out": next(iter(ends), None),
         "run_outs": ends,
     }
@@ -122,10 +123,7 @@ def _describe_finding(seen: Outlook) -> str:
             share=format_share(share),
             more=len(seen.boot),
         )
-    block = ""
-    if refused.largest is not None:
-        share = refused.largest / refused.free
-        block = f": the largest block was {refused.largest:,} B, {format_share(share)} of them"
+    block = "" if refused.largest is None else f": the largest block was {refused.largest:,} B"
     return (
         f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
         f"free is fragmented, or lies in several memories; it is not used up. No date: {reason}."
@@ -139,11 +137,13 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     part = f" in the last {_length(decline.since, seen.log)}"
     if not seen.run_outs:
         return f"{what} fell, and is level{part}. No date."
-    pace = "" if decline.before == decline.rate else f"{part}, faster than before"
-    pace = f"{part}, slower than before" if decline.before > decline.rate else pace
+    # A pace before that is within the interval may be the same.
+    pace = f"{part}, faster than before" if decline.before < decline.low else ""
+    pace = f"{part}, slower than before" if decline.before > decline.high else pace
+    pace = " now, ever faster" if decline.at_last > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
     ends = [_describe_end(seen, one) for one in seen.run_outs]
-    sizes = "" if seen.is_failed or not seen.run_outs[0].bytes_left else " Sizes are assumed."
+    sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
     lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
     return f"{lost}: {'; '.join(ends)}.{sizes}"
 
@@ -170,26 +170,27 @@ def _describe_reading(seen: Outlook) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
     over = f"line {first.line:,}"
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
-    span = 0.0
-    if log.clock is not None and first.seconds is not None and last.seconds is not None:
-        span = float(last.seconds - first.seconds)
+    span = (last.seconds or 0.0) - (first.seconds or 0.0)
     over = f" over {_length(span, log)}" if span else ""
-    boots = (
-        f": boot {first.boot + 1} of {log.boots:,}, the longest; at each the device was restarted"
-    )
+    boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")
     heap = f" {log.name!r}" if log.other_heaps or seen.log.setting else ""
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
 
 
+def _describe_needed(seen: Outlook) -> list[str]:
+    """Of each size that is to be served, in how many states it fits."""
+    by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
+    return [
+        f"A request of {size:,} B fits in {fits:,} of {len(seen.boot):,} states{by}."
+        for size, fits in zip(seen.needed, seen.fitting, strict=True)
+        if size
+    ]
+
+
 def _describe_reserves(seen: Outlook) -> list[str]:
     """What stays free in longer runs, and which heap would do, where the log says its size."""
-    is_unclear = seen.windows and not seen.reserves and not seen.reason and not seen.decline
     return which_hold(
-        (
-            is_unclear,
-            "Longer runs: the windows depend on each other, so nothing is said of them.",
-        ),
         *((True, _describe_reserve(one, seen.log.region)) for one in seen.reserves),
         (
             seen.reserves and seen.log.region is not None,
@@ -240,11 +241,8 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
         periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
     enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
     each, name = next(enough, periods[-1])
-    paces = (decline.rate, decline.low, decline.high, decline.now)
-    rate, low, high, now = (_round(one * each) for one in paces)
-    if now == rate:
-        return f"{rate} B {name} ({low} to {high})"
-    return f"{now} B {name} now, {rate} ({low} to {high})"
+    rate, low, high = (_round(one * each) for one in (decline.at_last, decline.low, decline.high))
+    return f"{rate} B {name}" + (f" ({low} to {high})" if decline.at_last == decline.rate else "")
 
 
 def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:

@@ -11,7 +11,6 @@ from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.robust.design import count_folds
 from heapfit.plan.plan import plan_table
-from heapfit.plan.quantities import format_share
 from heapfit.results.parts import (
     Column,
     Fields,
@@ -78,35 +77,17 @@ def _list_columns(u_max: Sequence[int]) -> list[Column[Row]]:
 
 
 def verdicts(designs: Comparison) -> list[str]:
-    """The plan to take, and every saving that is none on hold-out traces."""
+    """The plan to take."""
     best, chosen = designs.rows[0], select_row(designs)
     if best.unseen_r_safe is None:
         return ["No plan serves every trace in the holdout check."]
     over = best.unseen_r_safe / max(designs.u_max, 1)
     saved = "No plan with pools served every hold-out run and saved 1 % of U_max there."
     why = "" if chosen is best else f" {saved}"
-    plain = [row for row in designs.rows if not row.trained_on_this_trace]
-    losses = (_describe_loss(row, first) for first in plain[:1] for row in designs.rows)
     return [
         f"Least on hold-out runs: {best.name}, {best.unseen_r_safe:,} B ({over:.3f} x U_max).",
         *which_hold((not chosen.plan.filled_pools, f"No pools here: {chosen.name}.{why}")),
-        *filter(None, losses),
     ]
-
-
-def _describe_loss(row: Row, plain: Row) -> str:
-    """A saving over the best plain allocator that is a loss on hold-out traces; "": none is."""
-    if not row.trained_on_this_trace or plain.r_safe is None or plain.unseen_r_safe is None:
-        return ""
-    saving = 1 - row.r_safe / plain.r_safe if row.r_safe is not None else 0.0
-    if saving <= 0:
-        return ""
-    saved = f"{format_share(saving)} of {plain.name}'s region"
-    sentence = f"{row.name} saves {saved} on the runs it is learned from"
-    if row.unseen_r_safe is None:
-        return f"{sentence}, but serves the hold-out runs in no region."
-    cost = row.unseen_r_safe / plain.unseen_r_safe - 1
-    return f"{sentence}, and needs {format_share(cost)} more on hold-out runs." if cost > 0 else ""
 
 
 def _largest_ratio(regions: Sequence[int | None], u_max: Sequence[int]) -> float | None:

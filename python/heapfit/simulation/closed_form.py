@@ -87,7 +87,10 @@ def _units(
     offered: float,
 ) -> _Losses | None:
     """The losses where a request takes whole units of the size that a tunable has."""
-    unit = _round_up(scheme.plan.engine().scalars[tunable], scheme.plan.engine().alignment)
+    plan = scheme.plan.engine()
+    # Of a block the bytes that align the next one are nobody's; partitions join with theirs.
+    grain = 1 if tunable == "block_size" else plan.alignment
+    unit = _round_up(plan.scalars[tunable], grain)
     classes = unit_classes(sizes, unit)
     if classes is None:
         return None

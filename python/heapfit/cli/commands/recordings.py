@@ -68,8 +68,7 @@ class RecordCommand(Command):
     ] = None
     qemu: Path | None = None
     seconds: float | None = None
-    machine: str | None = None
-    icount: str | None = None
+    machine: str = ""
     watch: Annotated[
         bool,
         Option(
@@ -243,3 +242,12 @@ class ForecastCommand(Command):
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
     line: Annotated[list[str] | None, shared("line", "As 'free {free} largest {largest}'.")] = None
+    sizes: Annotated[
+        str | None,
+        Option(
+            "--sizes",
+            "Sizes of requests, in bytes. When each fails [as large as one that failed; else "
+            "1024,4096].",
+            metavar="SIZE,...",
+        ),
+    ] = None

@@ -74,12 +74,13 @@ class Form(Protocol):
 def read_by(descriptions: Sequence[str]) -> Form:
     """What reads lines that contain one of these texts, with {free} and so on for numbers.
 
-    HeapfitError if a field is unknown or comes twice, or no bytes can be told.
+    Of other lines it reads the requests that failed. HeapfitError if a field is unknown or comes
+    twice, or no bytes can be told.
     """
     rules = [compile_line(text) for text in descriptions]
-    if not all(
-        {"free"} <= {*one.groupindex} or {"used", "total"} <= {*one.groupindex} for one in rules
-    ):
+    told = [{*one.groupindex} for one in rules]
+    states = [one for one in told if "free" in one or {"used", "total"} <= one]
+    if not states or not all(one in states or "failed" in one for one in told):
         raise HeapfitError(
             "--line: has no {free}, and not both {used} and {total} (say where they are)"
         )
@@ -87,7 +88,8 @@ def read_by(descriptions: Sequence[str]) -> Form:
     def read(line: LogLine) -> list[Sample]:
         found = next(filter(None, (rule.search(line.raw) for rule in rules)), None)
         if found is None:
-            return []
+            failed = (one for one in read_figures(line.text) if one.field is Field.FAILED)
+            return gather(failed, line.moments)
         groups = found.groupdict("")
         values = {
             field: parse_bytes(
@@ -96,8 +98,8 @@ def read_by(descriptions: Sequence[str]) -> Form:
             for field in Field
             if groups.get(field)
         }
-        told = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
-        moments = parse_time(told) or line.moments
+        time = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
+        moments = parse_time(time) or line.moments
         return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
 
     return read

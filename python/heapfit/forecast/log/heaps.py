@@ -7,6 +7,7 @@ What a stack prints of its own pools names none of its settings: the rows of `SE
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from math import inf
 
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
@@ -51,9 +52,12 @@ def find_setting(name: str, text: str) -> tuple[str, str]:
     return "B", ""
 
 
-def judge_heaps(log: TelemetryLog) -> list[Outlook]:
-    """What each heap of a log shows: first the one that falls and ends first, then by the log."""
+def judge_heaps(log: TelemetryLog, needed: Sequence[int] = ()) -> list[Outlook]:
+    """What each heap of a log shows: first the one that falls and ends first, then by the log.
+
+    `needed`: sizes of requests that are to be dated.
+    """
     return sorted(
-        map(find_outlook, (log, *log.other_heaps)),
+        (find_outlook(one, needed) for one in (log, *log.other_heaps)),
         key=lambda one: one.run_out.after if one.finding is Finding.FALLS and one.run_out else inf,
     )

@@ -121,6 +121,7 @@ class RunOut:
     latest: float | None  # None: it may not come
     bytes_left: int  # of a request that fails then; 0: nothing is free
     is_block: bool  # the largest block is then too small
+    is_assumed: bool  # that there are such requests: none failed in the log, and none was given
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class Outlook(Brief):
     period: float | None  # of a cycle, in seconds or states
     windows: int
     reserves: tuple[Reserve, ...] = ()  # empty where there is a trend, or too little to say
+    needed: Sequence[int] = ()  # sizes of requests that are to be served, as the caller says
 
     @property
     def last(self) -> HeapState:
@@ -157,9 +159,12 @@ class Outlook(Brief):
         return self.run_outs[0] if self.run_outs else None
 
     @property
-    def is_failed(self) -> bool:
-        """True if the log shows a request that failed, with its size."""
-        return any(one.failed for one in self.log.states)
+    def fitting(self) -> list[int]:
+        """Of each size that is to be served, in how many states of the boot it fits."""
+        blocks = [
+            min(one.free, one.free if one.largest is None else one.largest) for one in self.boot
+        ]
+        return [sum(block >= size for block in blocks) for size in self.needed]
 
     @property
     def least(self) -> int:
@@ -201,8 +206,11 @@ class Outlook(Brief):
         )
 
 
-def find_outlook(log: TelemetryLog) -> Outlook:
-    """What the longest boot of a log shows; short ones of about its length are read together."""
+def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
+    """What the longest boot of a log shows; short ones of about its length are read together.
+
+    `needed`: sizes of requests that are to be dated, in place of those that failed.
+    """
     boots = [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
     boot = max(boots, key=len)
     is_pooled = 2 < len(boot) < FEWEST_WINDOWS
@@ -212,7 +220,9 @@ def find_outlook(log: TelemetryLog) -> Outlook:
     states = len(series.places)
     most = states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
     width, highs, lows = _cut(series, most)
-    seen = Outlook(log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs))
+    seen = Outlook(
+        log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs), needed=needed
+    )
     if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
     last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
@@ -351,7 +361,7 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
 
 
 def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> Iterator[RunOut]:
-    """When a request as large as one that failed fails again; else when assumed ones fail.
+    """When a given request fails; without one, as large a one as failed, else assumed ones.
 
     What falls first counts. Assumed are those that the heap serves to the end of the log.
     """
@@ -360,12 +370,19 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
     # A failure is seen at the next state, and with a cycle at its next low, half of it on average.
     apart = width * seen.windows / len(seen.boot) + (seen.period or 0) / 2
     assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
-    for size in [failed] if failed else assumed or [0]:
+    known = sorted(seen.needed) or [failed][: bool(failed)]
+    for size in known or assumed or [0]:
         ends = [
-            RunOut(after * width, earliest * width, latest and latest * width + apart, size, part)
+            RunOut(
+                after * width,
+                earliest * width,
+                latest and latest * width + apart,
+                size,
+                one.is_block,
+                not known and size > 0,
+            )
             for one in falling
             if one.decline.rate > 0
-            for part in (one.is_block,)
             for after, earliest, latest in (find_end(one.decline, one.highs, one.lows, size),)
         ]
         if ends:

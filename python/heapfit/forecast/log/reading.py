@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from math import isnan
 from operator import attrgetter
@@ -196,15 +197,27 @@ def _join(samples: Sequence[Sample]) -> list[Sample]:
         state.moments = state.moments or sample.moments
     for one in failures:
         at = bisect_left(states, one.line, key=attrgetter("line"))
-        near = [
-            state
-            for state in states[at : at + 1]
-            if state.boot == one.boot and state.line - one.line <= _NEAR
-        ]
-        for state in near or states[max(0, at - 1) : at]:
+        beside = states[max(0, at - _NEAR) : at + _NEAR]
+        beside.sort(key=partial(_find_distance, one), reverse=True)
+        nearest = {state.memory: state for state in beside}.values()
+        for state in sorted(nearest, key=partial(_is_elsewhere, one))[:1]:
             most = max(one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0))
             state.values[Field.FAILED] = most
     return states
+
+
+def _find_distance(failure: Sample, state: Sample) -> tuple[bool, int]:
+    """How far a state is from a failure: one that is printed of it lies a few lines behind."""
+    lines = state.line - failure.line
+    return not (state.boot == failure.boot and 0 <= lines <= _NEAR), abs(lines)
+
+
+def _is_elsewhere(failure: Sample, state: Sample) -> tuple[bool, bool, bool]:
+    """Whether a request failed in another memory than a state's, or in one that had room."""
+    known, size = state.values, failure.values[Field.FAILED]
+    is_external, is_named = (bool(_EXTERNAL.search(one.memory)) for one in (state, failure))
+    has_room = known.get(Field.LARGEST, known.get(Field.FREE, 0.0)) >= size
+    return bool(failure.memory) and is_named != is_external, has_room, is_external
 
 
 def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:

@@ -114,7 +114,7 @@ _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
     (Field.HEAP, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
     (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)\W*$")),
-    (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum)\W*$")),
+    (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum|chunk|block|blk|piece)\W*$")),
 )
 # A line of a request that failed, and the words of its size.
 _FAILS = re.compile(
@@ -247,6 +247,7 @@ def _find_meanings(
         field = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
             field, is_failure = Field.FAILED, False
+            own = named or find_memory(between[i + 1]) or own
         if units[i] == "%":
             is_bare = last is Field.ALLOCATED and not _WORD.search(head + tail)
             field = Field.SHARE if field is Field.ALLOCATED or is_bare else None
