@@ -164,6 +164,12 @@ void bind_trace(nb::module_ &module) {
             "one a line.");
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
     module.def(
+        "number_of_name",
+        [](nb::bytes name) {
+            return number_of({name.c_str(), name.size()});
+        },
+        nb::arg("name"), "The number that stands for a name of a log of calls in its trace.");
+    module.def(
         "has_heap_log",
         [](nb::bytes head) {
             return has_heap_log({head.c_str(), head.size()});
