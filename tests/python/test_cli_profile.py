@@ -28,11 +28,6 @@ def test_figures_of_a_trace_counted_by_hand(folder):
     assert ["2", "3", "1", "40"] in rows
 
 
-def test_special_sizes_are_suggested(folder):
-    shown = heapfit("profile", "packets.heap", folder=folder).stdout
-    assert "Sizes with 10 % of the allocations: 40, 1,500 B" in shown
-
-
 def test_json_holds_the_series(folder):
     content = heapfit_json("profile", "small.heap", folder=folder)
     assert content["u_max"] == 108

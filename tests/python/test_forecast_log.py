@@ -23,6 +23,7 @@ from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.results.forecast import forecast_parts
+from heapfit.results.parts import Line
 from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"
@@ -356,6 +357,17 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     left = 300 * ((1 - 1024 / 100_000) / 0.8) ** (1 / power) - 299  # minutes
     assert seen.run_out.earliest < 60 * left < (seen.run_out.latest or np.inf)
     assert ("slower than before" in shown) != is_faster
+
+
+def test_a_line_in_noise_is_no_change_of_pace():
+    falls = [
+        judge(90_000 - 600 * np.arange(100) + np.random.default_rng(seed).normal(0, 2_000, 100))
+        for seed in range(30)
+    ]
+    answers = [
+        next(one.text for one in forecast_parts(seen) if isinstance(one, Line)) for seen in falls
+    ]
+    assert sum("before" in one or "ever faster" in one for one in answers) <= 2
 
 
 def test_many_short_boots_are_read_together(tmp_path):

@@ -13,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
+from heapfit.plan.energy import load_sram
 from heapfit.plugin import (
     INCLUDE,
     Built,
@@ -70,6 +72,9 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
     assert (row.r_min, row.r_safe) == (engine.r_min, engine.r_safe)
     assert row.placements == engine.replay.placement_hash
     assert (row.loads, row.stores) == (engine.replay.loads, engine.replay.stores)
+    measured = measures_of(engine, loaded, load_sram())
+    assert row.longest_accesses == measured.longest_accesses > row.accesses_per_operation
+    assert row.accesses_per_operation == pytest.approx(measured.accesses, rel=1e-3)
     assert (row.statics_bytes, row.faults, row.is_sized) == (0, (), False)
 
 
@@ -140,7 +145,7 @@ def test_a_plug_in_in_cxx_is_metered_and_what_no_attack_reached_is_told(
     row = measure(build(plugin_of(source, bits, ["-DLEAST=70000"]), tmp_path / "built"), ECHO)
 
     assert (row.bits, row.faults) == (bits, ())
-    assert row.loads is not None and row.loads >= row.operations // 2
+    assert row.loads is not None and (row.accesses_per_operation or 0) >= 0.5
     outcomes = {*row.attacks.values(), *row.misuse.values(), *row.extremes.values()}
     assert outcomes == {NOT_RUN}  # attacks' region is below the least that it takes
     assert row.r_safe is not None
@@ -254,7 +259,8 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     )
     faulty = run_heapfit(*words, "-DFAULT=CRASH", folder=tmp_path, environment=os.environ)
 
-    (row,) = json.loads(sound.stdout)["plugins"]
+    content = json.loads(sound.stdout)
+    (row,) = content["plugins"]
     assert (sound.returncode, row["name"], row["faults"]) == (0, "faulty", [])
     assert row["bits"] == 64, "the recording's"
     rows = [line.split() for line in shown.stdout.splitlines()]
@@ -263,7 +269,9 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     )
     assert len(ours) == len(foreign), "of one table"
     assert abs(rows.index(ours) - rows.index(foreign)) == 1
-    assert row["r_safe"] > json.loads(sound.stdout)["u_max"]
+    (joined,) = (one for one in content["rows"] if one["is_plugin"])
+    assert joined["name"] == "faulty" and joined["r_safe"] > content["u_max"]
+    assert joined["longest_accesses"] > joined["accesses_per_operation"] > 0
     assert faulty.returncode == 3
     assert "faulty: crash: event" in faulty.stdout
 

@@ -70,6 +70,14 @@ def test_a_line_is_heard_until_the_time_is_over(tmp_path, line):
     assert recording.log.read_bytes().endswith(content)
 
 
+def test_a_line_without_frames_says_what_may_be_missing(tmp_path, line):
+    device, name, _ = line
+    threading.Timer(0.3, lambda: os.write(device, b"Booting\n")).start()
+    with pytest.raises(HeapfitError, match=r"no frames came at 115,200 baud \(never drained"):
+        record_serial(name, 115_200, 0.5, tmp_path / "line.parquet")
+    assert (tmp_path / "line.frames").read_bytes() == b"Booting\n"
+
+
 def test_a_device_that_goes_away_leaves_what_it_said(tmp_path):
     device, host = pty.openpty()
     tty.setraw(host)
@@ -175,18 +183,19 @@ def test_an_image_that_does_not_end_is_ended(tmp_path, image, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "what"),
+    ("content", "does", "what"),
     [
-        (ARM_IMAGE, "firmware.elf: ended with status 0 and wrote no frames"),
-        (b"\x7fELF\x02", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
-        (b"", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
+        (ARM_IMAGE, "", "firmware.elf: ended with status 0 and wrote no frames .never drained"),
+        (ARM_IMAGE, "echo Booting > uart.log", "ended with status 0 and wrote no frames .never"),
+        (b"\x7fELF\x02", "", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
+        (b"", "", "firmware.elf: is not a 32-bit Arm or RISC-V image"),
     ],
 )
 def test_an_image_without_frames_and_what_is_none_are_refused(
-    tmp_path, image, monkeypatch, content, what
+    tmp_path, image, monkeypatch, content, does, what
 ):
     image.write_bytes(content)
-    emulator_that(tmp_path, monkeypatch, "")
+    emulator_that(tmp_path, monkeypatch, does)
     with pytest.raises(HeapfitError, match=what):
         record_emulated(Emulation(image), tmp_path / "run.parquet")
     assert not (tmp_path / "run.parquet").exists()

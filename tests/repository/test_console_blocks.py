@@ -8,10 +8,12 @@
 and so is a command in a sentence. No command writes where the clone has something.
 """
 
+import gzip
 import os
 import re
 import shlex
 import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -31,9 +33,7 @@ pytestmark = pytest.mark.usefixtures("unmeasured_module")
 ROOT = Path(__file__).resolve().parents[2]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`(heapfit [^`]+)`")
-OPEN = re.compile(
-    r"[A-Z]{3}|[|<>$?*{]|\.\.\.|(?<!\S)--(?!\S)|/dev/"
-)  # what readers fill in, or run
+OPEN = re.compile(r"[A-Z]{3}|[|<>$*{]|\.\.\.|(?<!\S)--(?!\S)|/dev/")  # what readers fill in, or run
 WRITES = ("-o", "--output", "--plans", "--report", "--code", "--export")
 BARE = re.compile(r"^ {4}(?:\$ |heapfit |python -m )", re.MULTILINE)
 DRAWINGS = {"DESIGN.md"}  # where commands are parts of pictures
@@ -102,11 +102,21 @@ def outputs(words: list[str]) -> list[str]:
 
 def stands_whole(words: list[str], folder: Path) -> bool:
     """True for a command that names files, all of them there, or a folder to write."""
-    if OPEN.search(" ".join(words)) or "--serial" in words or "--qemu" in words:
+    if OPEN.search(" ".join(words)) or "--qemu" in words:
         return False
-    read = [word for word in words if re.search(r"\w[./]\w", word) and word not in outputs(words)]
+    read = [
+        word
+        for word in expand(words, folder)
+        if re.search(r"\w[./]\w", word) and word not in outputs(words)
+    ]
     files = [word for word in read if not re.fullmatch(r"[\d.]+%?", word)]
     return all((folder / word).exists() for word in files) and bool(files or outputs(words))
+
+
+def expand(words: list[str], folder: Path) -> list[str]:
+    """The words as a shell gives them: names for a pattern."""
+    named = {word: sorted(path.name for path in folder.glob(word)) for word in words if "?" in word}
+    return [one for word in words for one in named.get(word) or [word]]
 
 
 def misplaced(name: str, page: str) -> list[str]:
@@ -123,15 +133,39 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("pages")
     copy_clone(made)
     program = "t2_w1:events=500"
-    for seed, name in enumerate(("mine", "a", "b", "run1", "run2", "run3", "OTHER"), 1):
+    names = ("mine", "a", "b", "run1", "run2", "run3", "run4", "OTHER", "session")
+    for seed, name in enumerate(names, 1):
         run(made, f"heapfit workload {program} -o {name}.parquet --seed {seed}")
     for run_of in made.glob("run?.parquet"):
         run_of.with_suffix(".heap").hardlink_to(run_of)  # pages name both
+    for name, source in (("first.heap", "run1.heap"), ("second.heap", "run2.heap")):
+        (made / name).hardlink_to(made / source)
+    traffic = gzip.decompress((ROOT / "examples/capture/network.pcap.gz").read_bytes())
+    (made / "traffic.pcap").write_bytes(traffic)
+    network = [sys.executable, "examples/arena/network.py", "model.tflite"]
+    subprocess.run(network, cwd=made, check=True)
+    make_firmware(made)
     run(made, "heapfit fit mine.parquet -o fit")
     (made / "plan.toml").symlink_to("fit/plan.toml")
     scenario = (ROOT / "examples/partitions/figure-9.toml").read_text()
     (made / "scenario.toml").write_text(without_grid(scenario))
     return made
+
+
+def make_firmware(folder: Path) -> None:
+    """What the recorder says of the example that the guide for ESP32 builds, and its image."""
+    recorder = folder / "recorder/target"
+    image = folder / "build/firmware.elf"
+    image.parent.mkdir()
+    sources = [folder / "examples/memories/camera.c", recorder / "record.c"]
+    sources.append(recorder / "adapters/one_heap.c")
+    flags = [f"-I{recorder}", "-DHFIT_RECORD_CALL_SITES=1"]
+    subprocess.run(["cc", *flags, *sources, "-o", image], check=True)
+    (folder / "program").hardlink_to(image)
+    for number, name in enumerate(("run1", "run2", "run3", "run4", "heapfit"), 1):
+        said = subprocess.run([image, str(number)], check=True, stdout=subprocess.PIPE)
+        (folder / f"{name}.frames").write_bytes(said.stdout)
+    run(folder, "heapfit record --serial heapfit.frames -o firmware.parquet")  # as on-target.md
 
 
 def without_grid(scenario: str) -> str:
@@ -141,7 +175,7 @@ def without_grid(scenario: str) -> str:
 
 
 def run(folder: Path, command: str, passing: Sequence[int] = (0,)) -> None:
-    program, *words = shlex.split(command)
+    program, *words = expand(shlex.split(command), folder)
     assert program == "heapfit"
     done = run_heapfit(*words, folder=folder, environment=os.environ)
     assert done.returncode in passing, f"{command}\n{done.stderr}"
@@ -164,7 +198,49 @@ def test_a_command_in_a_sentence_or_a_text_block_runs_where_the_clone_has_its_in
     }
     assert "heapfit generate --record -o heapfit_recorder" in shown
     for command in sorted(shown - set(commands())):
+        for name in outputs(shlex.split(command)):
+            if (folder / name).is_file():
+                (folder / name).unlink()  # another page's
         run(folder, command, passing=(0, 3))
+
+
+# Commands to copy from the pages about boards that are not run above, by their beginning.
+WHO_RUNS = {
+    "heapfit forecast device.log": "tests/target/test_pages.py",
+    "heapfit import heap.log": "tests/target/test_pages.py",
+    "heapfit profile run.parquet": "tests/target/test_pages.py",
+    "heapfit fit run.parquet": "tests/target/test_pages.py",
+    "heapfit check next.frames": "tests/target/test_pages.py",
+    "heapfit generate out/run/plan.toml": "tests/python/test_generated_platforms.py",
+    "heapfit record --serial /dev/": "tests/python/test_target_log.py",
+    "heapfit record --qemu firmware.elf": "tests/target/test_pages.py",
+    "heapfit record -o run.parquet --site-depth": "tests/python/test_call_sites.py",
+    "heapfit record -- build/PROGRAM.elf": "tests/python/test_record.py",
+    "heapfit sites run.parquet --program": "tests/python/test_exports.py",
+    "heapfit verify": "tests/target/test_verify.py",
+    "heapfit bounds model.onnx": "tests/python/test_import_formats.py",
+}
+FORM = re.compile(r"\b(NEW|PLAN|RUN|NAME|TRACE)\b|^heapfit [a-z]+( --[\w-]+)?( heap_4)?$")
+
+
+def test_each_command_of_a_page_about_boards_is_run_or_says_where(folder: Path) -> None:
+    named = [*sorted((ROOT / "docs/guides").glob("*.md"))]
+    named += [ROOT / f"docs/{name}.md" for name in ("on-target", "generate", "crashes")]
+    others = tuple(WHO_RUNS)
+    typed = {
+        line: kind in ("sh", "bash")
+        or (stands_whole(words, folder) and not line.startswith(others))
+        for page in named
+        for kind, words in typed_in(page.read_text())
+        if not FORM.search(line := shlex.join(words))
+    }
+    rest = [one for one, is_run in typed.items() if not is_run]
+    assert [one for one in rest if not one.startswith(others)] == []
+    assert [one for one in WHO_RUNS if not any(line.startswith(one) for line in typed)] == []
+    assert all((ROOT / file).exists() for file in WHO_RUNS.values())
+    evidence = (ROOT / "docs/evidence/on-target.md").read_text()
+    (told,) = re.findall(r"Of the (\d+) commands (\d+) are", evidence)
+    assert (len(typed), sum(typed.values())) == tuple(map(int, told))
 
 
 def colliding(page: str) -> set[str]:

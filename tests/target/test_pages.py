@@ -11,6 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -53,6 +54,67 @@ alignment = 8
 """
 ON_TARGET = "docs/on-target.md"
 BARE = "docs/guides/bare-metal.md"
+CRASHES = "docs/crashes.md"
+EVIDENCE = "docs/evidence/on-target.md"
+PAGES_TO_COPY = [
+    *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides").glob("*.md")),
+    *(ON_TARGET, "docs/generate.md", CRASHES),
+]
+# What runs the code to copy, by words of it: a test below, or who else does. Commands are run by
+# tests/repository/test_console_blocks.py.
+WHO_RUNS = {
+    "mbed-core-flags": "cmake_lines_for_mbed_build",
+    "cc -I$R": "guide_for_stm32h7_link",
+    "(void)hfit_record_drain": "lines_for_newlib_record",
+    "APP_HEAP_SECTION": "tests/python/test_generated_platforms.py",
+    "APP_HEAP_LOCK_FILE": "tests/python/test_generated_platforms.py",
+    "_start_task(&hfit_one_heap, hfit_record_to_characters": "lines_for_freertos_record",
+    "heapfit_recorder/adapters/freertos.c": "lines_for_freertos_record",
+    "heapfit_recorder/sinks/characters.c heapfit_recorder": "lines_for_freertos_record",
+    "target_link_libraries(app PRIVATE heapfit_record": "lines_for_freertos_record",
+    "add_subdirectory(heapfit_recorder)": "lines_for_freertos_record",
+    "--wrap=pvPortMalloc": "lines_for_freertos_record",
+    "-Iheapfit_recorder -DHFIT_RECORD_CONFIG_FILE": "lines_for_freertos_record",
+    "hfit_record_close_frame(&hfit_one_heap);": "lines_for_freertos_record",
+    "static hfit_": "lines_for_freertos_record",
+    "static uint8_t": "lines_for_freertos_record",
+    "--wrap=_malloc_r": "lines_for_newlib_record",
+    "#define HFIT_RECORD_TICK": "lines_for_newlib_record",
+    "my_recorder.h": "lines_for_newlib_record",
+    "my_memory_of": "function_of_ones_own_names_its_caller",
+    "*my_alloc(": "function_of_ones_own_names_its_caller",
+    "-DHFIT_RECORD_CALL_SITES=1": "function_of_ones_own_names_its_caller",
+    "malloc-heap/*.c": "lines_for_a_fitted_heap_build_and_serve",
+    "freertos-heap/*.c": "lines_for_a_fitted_heap_build_and_serve",
+    "freertos-heap/sinks": "lines_for_a_fitted_heap_build_and_serve",
+    "wildcard heap/*.c": "planted_faults_are_named",
+    "my_print": "takes_the_options_of_its_page",
+    "-DAPP_HEAP_": "takes_the_options_of_its_page",
+    "-DHFIT_QUARANTINE": "takes_the_options_of_its_page",
+    "section =": "guide_for_stm32h7_link",
+    ".dtcm_heap (NOLOAD)": "guide_for_stm32h7_link",
+    "app_memories.h": "guide_for_stm32h7_link",
+    "-DAPP_AXI_REGION": "guide_for_stm32h7_link",
+    "hfit_record_to_esp_idf_console": "c_for_esp_idf_compiles",
+    "heap_caps_malloc_prefer": "c_for_esp_idf_compiles",
+    "Serial.printf": "c_for_arduino_prints",
+    "__wrap_malloc": "c_for_arduino_prints",
+    "-Wl,--wrap=malloc": "c_for_arduino_prints",
+    "west build": "in Zephyr itself, by hand: docs/evidence/on-target.md",
+    "EXTRA_ZEPHYR_MODULES": "in Zephyr itself, by hand: docs/evidence/on-target.md",
+    "CONFIG_": "in Zephyr and ESP-IDF, by hand: docs/evidence/on-target.md",
+    "zephyr_compile_definitions(": "in Zephyr itself, by hand: docs/evidence/on-target.md",
+    "tcpdump -i": "the reader's network",
+    "ctest --preset": "the whole of it in CI: Makefile",
+    "a 0 24": "tests/python/test_importers.py",
+    "HFIT_RECORD_SYSTEM=HFIT_RECORD_LWIP": "in lwIP itself, by hand: docs/evidence/on-target.md",
+    "HFIT_RECORD_RING_SIZE=": "tests/python/test_frames.py",
+    "void *operator new": "tests/target/test_recorder_adapters.py",
+    "HFIT_ANY_PLAN": "tests/python/test_generate.py",
+    "HFIT_ON_MISUSE": "tests/python/test_generated_platforms.py",
+    "HFIT_RANDOM": "tests/python/test_generated_platforms.py",
+    "HFIT_SAFETY=3": "tests/python/test_generated_platforms.py",
+}
 
 
 def page(name: str) -> str:
@@ -63,6 +125,11 @@ def block(name: str, holds: str, kind: str = "c") -> str:
     """The page's one block of this kind with these words."""
     (found,) = [text for one, text in BLOCK.findall(page(name)) if one == kind and holds in text]
     return found
+
+
+def spans(name: str) -> list[str]:
+    """What stands as code in the page's sentences and cells."""
+    return SPAN.findall(BLOCK.sub("", page(name)))
 
 
 def row(name: str, first: str) -> list[list[str]]:
@@ -96,6 +163,40 @@ def with_sink(text: str, sink: str) -> str:
     )
 
 
+IS_CODE = re.compile(  # a span that is more than a name: a flag, a setting, a line of C or Make
+    r"^(-D\w+=|-Wl,--wrap|CFLAGS|SOURCES|LDFLAGS|LIBS|build_\w+ = |target_|add_\w+\(|west "
+    r"|CONFIG_\w+=|#define|zephyr_compile|hfit_\w+\(.*;$|static |void \*operator|void my_)"
+    r"|^-DHFIT_ANY_PLAN$|\.c>"
+)
+
+
+def to_copy() -> dict[tuple[str, str], str]:
+    """Each block and each span of code of these pages that is no command of heapfit's."""
+    shown = {}
+    for name in PAGES_TO_COPY:
+        for kind, text in BLOCK.findall(page(name)):
+            is_run = kind in ("sh", "bash", "python")  # test_console_blocks.py, test_front_door.py
+            is_shown = re.match(r"(\$ )?(heapfit|python|Leak|Replace)", text)
+            if not is_run and not is_shown:
+                shown[name, text] = text
+        shown.update({(name, one): one for one in spans(name) if IS_CODE.search(one)})
+    return shown
+
+
+def test_whatever_is_to_be_copied_is_run_or_says_where() -> None:
+    """Each by the first words of the table that it has; no row is left over."""
+    runs = [next((one for one in WHO_RUNS if one in text), text) for text in to_copy().values()]
+    assert {one for one in runs if one not in WHO_RUNS} == set()
+    assert set(WHO_RUNS) == set(runs)
+    tests = [name for name in globals() if name.startswith("test_")]
+    here = {one for one, who in WHO_RUNS.items() if any(who in test for test in tests)}
+    others = {who.split(": ")[-1] for one, who in WHO_RUNS.items() if one not in here}
+    assert [one for one in others if "/" in one and not (ROOT / one).exists()] == []
+    counted = (len(runs), sum(one in here for one in runs))
+    (told,) = re.findall(r"Of the (\d+) blocks and lines of code (\d+) are", page(EVIDENCE))
+    assert counted == tuple(map(int, told))
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A project in which `heapfit generate --record` has written the recorder."""
@@ -106,7 +207,7 @@ def folder(tmp_path: Path) -> Path:
 
 def recorder_command(name: str) -> str:
     """How a page writes the recorder, into the folder that its lines name."""
-    return next(one for one in SPAN.findall(page(name)) if "generate --record -o" in one)
+    return next(one for one in spans(name) if "generate --record -o" in one)
 
 
 def heapfit(*words: str, folder: Path) -> str:
@@ -142,8 +243,7 @@ def kernel() -> tuple[str, list[Path]]:
 def freertos_project(folder: Path, sink: str, options: str = "") -> tuple[str, str, str]:
     """Writes main.c of the page's lines; flags, sources and linker options of the reader's own."""
     declared, started = split_block(with_sink(block(ON_TARGET, "_start_task(&hfit_one"), sink))
-    spans = SPAN.findall(BLOCK.sub("", page(ON_TARGET)))
-    (end,) = [one for one in spans if one.startswith("hfit_record_close")]
+    (end,) = [one for one in spans(ON_TARGET) if one.startswith("hfit_record_close")]
     (folder / "main.c").write_text(
         f'#include "app.h"\n#include <FreeRTOS.h>\n#include <task.h>\n{declared}\n'
         f"void before_the_end(void) {{\n{end}\n}}\n"
@@ -268,16 +368,14 @@ def makefile(folder: Path, code: str, lines: str, options: str = "") -> None:
 def bare_parts() -> tuple[str, str, str]:
     """What is declared, done in the loop, and done at the end, by the guide for bare metal."""
     declared, looped = split_block(block(BARE, "hfit_record_drain"))
-    spans = SPAN.findall(BLOCK.sub("", page(BARE)))
-    (closed,) = [one for one in spans if one.startswith("hfit_record_close")]
+    (closed,) = [one for one in spans(BARE) if one.startswith("hfit_record_close")]
     return declared, looped, f"{closed};\n{looped}"
 
 
 def test_the_lines_for_newlib_record_every_request_and_the_time(folder: Path) -> None:
-    spans = SPAN.findall(BLOCK.sub("", page(BARE)))
-    clock = [one for one in spans if one.startswith("#define HFIT_RECORD_TICK")]
+    clock = [one for one in spans(BARE) if one.startswith("#define HFIT_RECORD_TICK")]
     (folder / "my_recorder.h").write_text("#include <app.h>\n" + "\n".join(clock) + "\n")
-    (named,) = [one for one in spans if one.startswith("-DHFIT_RECORD_CONFIG_FILE")]
+    (named,) = [one for one in spans(BARE) if one.startswith("-DHFIT_RECORD_CONFIG_FILE")]
     code = loop_project(folder, *bare_parts())
     makefile(folder, code, block(BARE, "--wrap=_malloc_r", "text"), f"-I. {named}")
     trace = recorded(folder, "characters")
@@ -295,8 +393,7 @@ def test_a_function_of_ones_own_names_its_caller(folder: Path) -> None:
     declared, looped, end = bare_parts()
     kept = "void *kept;\n__attribute__((noinline)) void keep(void) {\nkept = my_alloc(77);\n}"
     code = loop_project(folder, f"{declared}\n{own}\n{kept}", f"keep();\n{looped}", end)
-    spans = SPAN.findall(BLOCK.sub("", page(ON_TARGET)))
-    (config,) = [one for one in spans if "my_recorder.h" in one]
+    (config,) = [one for one in spans(ON_TARGET) if "my_recorder.h" in one]
     (flag,) = re.findall(r"CFLAGS \+= (-DHFIT_RECORD_CALL_SITES=1)", page(ON_TARGET))
     makefile(folder, code, block(BARE, "--wrap=_malloc_r", "text"), f"-I. {config} {flag}")
     trace = recorded(folder, "characters")
@@ -339,12 +436,13 @@ def test_the_lines_for_a_fitted_heap_build_and_serve(folder: Path, name: str) ->
     assert trace.info.notes == ()
 
 
-PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7, "r": 5}  # planted faults of each kind
+PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7, "r": 5, "j": 5}  # planted faults of each kind
 SAYS = {
     "w": "written after its free",
     "l": "written after its free",
     "o": "beyond its end",
     "r": "read after its free: a pointer from it was followed",
+    "j": "read after its free: a pointer from it was followed",
 }
 
 
@@ -353,10 +451,10 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Firmware:
     """The planted program on a heap that names misuse, by the lines of the page on crashes."""
     folder = tmp_path_factory.mktemp("guarded")
     (folder / "plan.toml").write_text(PLAN)
-    (command,) = block("docs/crashes.md", "--for malloc", "sh").splitlines()
+    (command,) = block(CRASHES, "--for malloc", "sh").splitlines()
     heapfit(*shlex.split(command)[1:], folder=folder)
     code = " ".join(map(str, [PAGES / "planted.c", *BOARD]))
-    makefile(folder, code, block("docs/crashes.md", "heap/*.c", "text"))
+    makefile(folder, code, block(CRASHES, "heap/*.c", "text"))
     return Firmware("true", Emulation(folder / "app.elf", ("{kind}", "{run}"), is_heard=False))
 
 
@@ -372,9 +470,9 @@ def hosted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same program on this machine, whose pointers have 64 bits."""
     folder = tmp_path_factory.mktemp("hosted")
     (folder / "plan.toml").write_text(PLAN.replace("alignment = 8", "alignment = 16"))
-    (command,) = block("docs/crashes.md", "--for malloc", "sh").splitlines()
+    (command,) = block(CRASHES, "--for malloc", "sh").splitlines()
     heapfit(*shlex.split(command)[1:], "--region", "4M", folder=folder)
-    (lines,) = re.findall(r"^CFLAGS  \+= (.*)$", block("docs/crashes.md", "heap/*.c", "text"), re.M)
+    (lines,) = re.findall(r"^CFLAGS  \+= (.*)$", block(CRASHES, "heap/*.c", "text"), re.M)
     code = map(str, [PAGES / "planted.c", *(folder / "heap").glob("*.c")])
     flags = ["-g", "-O1", "-no-pie", "-fno-builtin", *lines.split()]
     run(["gcc", *flags, *code, "-o", "program"], folder)
@@ -388,7 +486,7 @@ def misuse_here(program: Path, kind: str, number: int) -> str | None:
         function, line = run(["addr2line", "-fe", str(program), site], program.parent).splitlines()
         told = told.replace(f"by {site}", f"by {function}, {Path(line).name}")
     # The trap, but where the program itself faults.
-    assert done.returncode == {"c": 0, "r": -11}.get(kind, -4), done.stderr
+    assert done.returncode == {"c": 0, "r": -11, "j": -11}.get(kind, -4), done.stderr
     return told or None
 
 
@@ -403,12 +501,34 @@ def test_planted_faults_are_named_and_clean_programs_are_not(
     ):
         said = find(kind, number) or ""
         by_whom = "asked by asks, planted.c" in said or (kind == "o" and "by plant, " in said)
-        by_whom &= kind != "r" or place == "board" or "followed by plant, planted.c" in said
+        is_named = kind not in ("r", "j") or (kind, place) == ("r", "board")
+        by_whom &= is_named or "followed by plant, planted.c" in said
         how = SAYS.get(kind, "freed or resized again")
         if not (by_whom and how in said and (kind == "o" or "freed by gives, planted.c" in said)):
             missed.append((kind, number, said))
     assert missed == []
     assert [number for number in range(10) if find("c", number) is not None] == []
+
+
+def test_a_heap_that_names_misuse_takes_the_options_of_its_page(hosted: Path) -> None:
+    """What prints and what stops are the reader's; fewer blocks are known, more wait."""
+    options = [one for one in spans(CRASHES) if re.match(r"-D(APP_HEAP|HFIT_QUARANTINE=1000)", one)]
+    (declared,) = [one for one in spans(CRASHES) if one.startswith("void my_print")]
+    assert len(options) == 4
+    (hosted.parent / "own.c").write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\n"
+        f"{declared} {{ fputs(text, stdout); fflush(stdout); }}\n"
+        "void my_stop(void) { _Exit(7); }\n"
+    )
+    code = map(str, [PAGES / "planted.c", *(hosted.parent / "heap").glob("*.c"), "own.c"])
+    (lines,) = re.findall(r"^CFLAGS  \+= (.*)$", block(CRASHES, "heap/*.c", "text"), re.M)
+    flags = ["-g", "-O1", "-no-pie", "-fno-builtin", *lines.split()]
+    run(["gcc", *flags, *options, *code, "-o", "own"], hosted.parent)
+    done = subprocess.run(
+        [hosted.parent / "own", "d", "0"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (7, "")
+    assert "freed or resized again" in done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -420,6 +540,22 @@ def camera(tmp_path_factory: pytest.TempPathFactory) -> Path:
     script = block("docs/guides/esp32-psram.md", "cc -I$R", "text")
     subprocess.run(["bash", "-euc", script], cwd=top / "examples/memories", check=True)
     return top / "examples/memories"
+
+
+def test_the_last_lines_of_the_guide_for_psram_run_in_order(camera: Path) -> None:
+    script = block("docs/guides/esp32-psram.md", "heapfit check next.frames", "text")
+    (made,) = re.findall(r"\./camera .*frames", script)
+    programs = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    said = subprocess.run(
+        ["bash", "-euc", f"{made}\n{script}"],
+        cwd=camera,
+        env={**os.environ, "PATH": programs},
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "internal: set it to" in said
+    (camera / "plan.toml").unlink()  # another guide writes its own
 
 
 def test_the_sections_and_the_c_of_the_guide_for_stm32h7_link(camera: Path) -> None:
@@ -446,21 +582,27 @@ def test_the_sections_and_the_c_of_the_guide_for_stm32h7_link(camera: Path) -> N
         + "\n".join(statements)
         + "\nreturn frame == 0 || session == 0 || app_memory_of(frame) != APP_AXI;\n}\n"
     )
-    sources_of_heap = map(str, (camera / "heap").rglob("*.c"))
+    sources_of_heap = [*map(str, (camera / "heap").rglob("*.c"))]
     flags = (
         "-mcpu=cortex-m7 -mthumb -Os -ffreestanding -fno-tree-loop-distribute-patterns -nostdlib"
     )
-    run(
-        [
-            *("arm-none-eabi-gcc", *flags.split(), "-Iheap", "main.c", *sources_of_heap),
-            *("-Tapp.ld", "-Wl,--fatal-warnings", "-Wl,--no-warn-rwx-segments", "-lgcc"),
-            *("-o", "app.elf"),
-        ],
-        camera,
-    )
-    symbols = Image(camera / "app.elf", CORTEX_M3).symbols
+
+    def linked(*options: str) -> dict[str, tuple[int, int]]:
+        run(
+            [
+                *("arm-none-eabi-gcc", *flags.split(), "-Iheap", "main.c", *sources_of_heap),
+                *("-Tapp.ld", "-Wl,--fatal-warnings", "-Wl,--no-warn-rwx-segments", "-lgcc"),
+                *(*options, "-o", "app.elf"),
+            ],
+            camera,
+        )
+        return Image(camera / "app.elf", CORTEX_M3).symbols
+
+    symbols = linked()
     assert symbols["app_dtcm_region"][0] == 0x20000000
     assert symbols["app_axi_region"][0] >= 0x24000000
+    (taken,) = [one for one in spans(guide) if one.startswith("-DAPP_AXI_REGION")]
+    assert "app_axi_region" not in linked(*shlex.split(taken))
 
 
 @pytest.mark.parametrize(
@@ -475,7 +617,12 @@ def test_the_c_for_esp_idf_compiles(tmp_path: Path, holds: str, made: tuple[str,
     (tmp_path / "plan.toml").write_text(PLAN)
     heapfit("generate", *made, "-o", "folder", folder=tmp_path)
     declared, started = split_block(block("docs/guides/zephyr-esp-idf.md", holds))
-    program = f"{declared}\nvoid app_main(void);\nvoid app_main(void) {{\n{started}\n}}\n"
+    inside = block("docs/guides/esp32-psram.md", "heap_caps_malloc_prefer")
+    program = (
+        f"{declared}\n#include <esp_idf_heap.h>\n#include <esp_heap_caps.h>\n"
+        f"void *node;\nvoid *made(size_t size);\nvoid *made(size_t size) {{\n{inside}"
+        f"return node;\n}}\nvoid app_main(void);\nvoid app_main(void) {{\n{started}\n}}\n"
+    )
     (tmp_path / "main.c").write_text(program)
     includes = ("-Ifolder", f"-I{ROOT}/tests/target/platforms")
     flags = ("-std=c11", "-Wall", "-Wextra", "-Werror", "-DESP_PLATFORM")
@@ -483,19 +630,42 @@ def test_the_c_for_esp_idf_compiles(tmp_path: Path, holds: str, made: tuple[str,
     run(["gcc", *flags, *includes, "-fsyntax-only", *sources_of_task], tmp_path)
 
 
+ARDUINO = """#include <cstdio>
+struct {
+    template <typename... A> void printf(const char *form, A... a) { std::printf(form, a...); }
+} Serial;
+struct {
+    unsigned free = 200000;
+    unsigned getFreeHeap() const { return free; }
+    unsigned getMaxAllocHeap() const { return free / 2; }
+    unsigned getMinFreeHeap() const { return free - 2000; }
+} ESP;
+int main() {
+    for (int minute = 0; minute < 60; minute++, ESP.free -= 24) {
+%s
+    }
+}
+"""
+
+
 def test_the_c_for_arduino_prints_each_call(tmp_path: Path) -> None:
     """With the linker's options of the page, and printf in place of the ROM's."""
     guide = "docs/guides/arduino-esp32.md"
-    spans = SPAN.findall(BLOCK.sub("", page(guide)))
-    options = next(one for one in spans if one.startswith("-Wl,--wrap=malloc"))
+    options = next(one for one in spans(guide) if one.startswith("-Wl,--wrap=malloc"))
     (tmp_path / "esp_rom_sys.h").write_text("#include <stdio.h>\n#define esp_rom_printf printf\n")
     calls = "int main(void) { for (int i = 1; i < 99; i++) free(malloc(i)); }"
     code = f"#include <stdlib.h>\n{block(guide, '__wrap_malloc')}{calls}\n"
     (tmp_path / "app.c").write_text(code)
     run(["gcc", "-I.", "-fno-builtin", "app.c", *shlex.split(options), "-o", "app"], tmp_path)
     (tmp_path / "heap.log").write_text(run(["./app"], tmp_path))
+    told = "\n".join(block(guide, "Serial.printf").splitlines())
+    (tmp_path / "minute.cpp").write_text(ARDUINO % told)
+    run(["g++", "minute.cpp", "-o", "minute"], tmp_path)
+    (tmp_path / "device.log").write_text(run(["./minute"], tmp_path))
+    (command,) = block(guide, "heapfit forecast", "text").splitlines()
+    assert "Free memory falls by 2" in heapfit(*shlex.split(command)[1:], folder=tmp_path)
     commands = block(guide, "heapfit import heap.log", "text").replace("\\\n", "").splitlines()
-    for command in commands[:2]:
+    for command in commands:
         heapfit(*shlex.split(command)[1:], folder=tmp_path)
     assert sizes(Trace.open(tmp_path / "run.parquet")) == [*range(1, 99)]
 
@@ -511,6 +681,24 @@ def test_the_cmake_lines_for_a_c_library_record_every_request(folder: Path, libr
     by_cmake(folder, "characters", flags, code, linked, library)
     trace = recorded(folder, "characters")
     assert sizes(trace)[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+
+
+def test_the_cmake_lines_for_mbed_build(tmp_path: Path) -> None:
+    """With a library of its name and the header of ours in place of Mbed OS."""
+    (tmp_path / "plan.toml").write_text(PLAN)
+    words = ("plan.toml", "--for", "mbed", "--for", "cmake", "-o", "app_heap")
+    heapfit("generate", *words, folder=tmp_path)
+    lines = block("docs/generate.md", "mbed-core-flags", "cmake")
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(app C)\n"
+        "add_library(mbed-core-flags INTERFACE)\n"
+        f"target_include_directories(mbed-core-flags INTERFACE {ROOT}/tests/target/platforms)\n"
+        f"{lines}"
+    )
+    run(["cmake", "-S", ".", "-B", "build"], tmp_path)
+    run(["cmake", "--build", "build"], tmp_path)
+    (made,) = (tmp_path / "build").rglob("*.a")
+    assert "core_util_critical_section_enter" in run(["nm", str(made)], tmp_path)
 
 
 def text_of(folder: Path) -> int:

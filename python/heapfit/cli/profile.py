@@ -11,7 +11,6 @@ from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
-from heapfit.design.pools.special_pools import special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
@@ -68,9 +67,17 @@ def run(command: ProfileCommand) -> None:
     if written is not None and not command.as_json:
         rows, is_coarse = written
         sizes = f"{len(profile.sizes):,} sizes, {rows:,} rows"
-        coarse = "After the first million sizes, further ones are rounded up to 16 an octave."
-        texts = ["", f"{command.output}: U(t) and P_i(t) after every event, {sizes}"]
-        print_result(map(Line, [*texts, *which_hold((is_coarse, coarse))]), as_json=False)
+        texts = [
+            "",
+            f"{command.output}: U(t) and P_i(t) after every event, {sizes}",
+            *which_hold(
+                (
+                    is_coarse,
+                    "After the first million sizes, further ones are rounded up to 16 an octave.",
+                )
+            ),
+        ]
+        print_result(map(Line, texts), as_json=False)
 
 
 def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
@@ -130,8 +137,6 @@ def _parts(
         Line(""),
         Line("Lifetimes in events:"),
         _lifetime_table(profile),
-        Line(""),
-        Line(_suggestion(profile)),
         *map(Note, info.notes),
     ]
 
@@ -162,12 +167,3 @@ def _lifetime_table(profile: Profile) -> Table[_Counts]:
         Column(heading="bytes", shown=lambda row: row[2]),
     ]
     return Table(columns, [(power, *both) for power, both in enumerate(figures) if both[0]])
-
-
-def _suggestion(profile: Profile) -> str:
-    special = ", ".join(f"{size:,}" for size in special_sizes(profile))
-    if special:
-        return (
-            f"Sizes with 10 % of the allocations: {special} B; `heapfit fit` tries pools for them."
-        )
-    return "No size has 10 % of the allocations; `heapfit fit` shows whether pools pay."

@@ -61,6 +61,11 @@ class Decline:
     before: float  # the pace of as long a part before it; the same where there is none; 0: a bend
     now: float  # the pace of the last value, which is more where the fall speeds up
 
+    @property
+    def at_last(self) -> float:
+        """The pace of the last value where it clearly differs from the pace before, else `rate`."""
+        return self.now if self.before < self.low else self.rate
+
     def scale(self, width: float) -> Decline:
         """The same where a value stands for so many seconds or states."""
         rate, low, high, before, now = (

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError, require_linux
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
@@ -40,10 +41,13 @@ _QUIET = (
     "-parallel",
     "none",
 )
+_SILENT = "(never drained, drained before the sink was ready, or given a sink that is not static"
 _LOOK = 1.0  # seconds between looks at a run
 _STATUS = re.compile(rb"XPSR=([0-9a-f]{8})")
 _FAULTS = range(2, 7)  # Armv7-M, "Exception number definition": NMI, HardFault to UsageFault
-_OUTPUT = re.compile(rb"^(?!qemu-system-).*?([ -~]{4,})[\r\n]*$", re.MULTILINE)  # not QEMU's
+_OUTPUT = re.compile(
+    rb"^(?!qemu-system-|Timer with period).*?([ -~]{4,})[\r\n]*$", re.MULTILINE
+)  # not QEMU's
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,8 @@ def record_serial(
     ending = listen(str(device), rate, log, seconds)
     ours.mark_ours(log)
     ours.add_output(log)
+    if not _engine.has_frame(log.read_bytes()):
+        raise HeapfitError(f"{device}: {ending}, and no frames came at {rate:,} baud {_SILENT})")
     return TargetRecording(import_frames(log, output, progress), ending, log)
 
 
@@ -110,11 +116,11 @@ def record_emulated(
         logs = (folder / _FRAMES, folder / _UART)
         with listener(FollowedFrames(*logs)):
             words, status, is_interrupted = _run(command, folder, emulation)
-        written = [file for file in logs if file.is_file() and file.stat().st_size > 0]
+        written = [file for file in logs if file.is_file() and _engine.has_frame(file.read_bytes())]
         if not written:
             raise HeapfitError(
-                f"{emulation.image}: {words} and wrote no frames (never drained, drained before "
-                "the sink was ready, or given a sink that is not static)"
+                f"{emulation.image}: {words} and wrote no frames {_SILENT}, or of a heap without "
+                "a recorder)"
             )
         trace = import_frames(written[0], output, progress)
         if log is not None:
@@ -143,16 +149,21 @@ def _command(emulation: Emulation) -> list[str]:
     emulator, machine = _EMULATORS[_machine_of(emulation.image)]
     if shutil.which(emulator) is None:
         raise HeapfitError(f"{emulator}: not found (install QEMU's system emulators)")
-    words = [image.name, *emulation.arguments]
-    given = ",".join(f"arg={word.replace(',', ',,')}" for word in words)
-    bios = ["-bios", "none"] if machine == "virt" else []
-    asked = emulation.machine.split()
-    if not asked or asked[0].startswith("-"):
-        asked = [machine, *asked]
+    given = "".join(
+        f",arg={word.replace(',', ',,')}" for word in (image.name, *emulation.arguments)
+    )
+    has_name = re.match(r"\w", emulation.machine)
+    asked = emulation.machine if has_name else f"{machine} {emulation.machine}"
     return [
-        *(emulator, *bios, "-M", *asked, *_QUIET),
+        *(
+            emulator,
+            *(("-bios", "none") if machine == "virt" else ()),
+            "-M",
+            *asked.split(),
+            *_QUIET,
+        ),
         *("-serial", f"file:{_UART}"),
-        *("-semihosting-config", f"enable=on,target=native,{given}"),
+        *("-semihosting-config", f"enable=on,target=native{given}"),
         *("-kernel", str(image)),
     ]
 

@@ -52,7 +52,8 @@ class PluginRow:
     attacks: Mapping[str, str]  # what each of ATTACKS led to: a fault's name, NO_HARM, NOT_RUN
     misuse: Mapping[str, str]  # and each of MISUSES
     extremes: Mapping[str, str]  # and each of EXTREMES; neither these nor misuse are faults
-    operations: int  # events of the trace
+    accesses_per_operation: float | None  # loads and stores of metadata per event
+    longest_accesses: int | None  # likewise, of the call that has most
     loads: int | None  # of metadata, in R_safe; None for what comes compiled
     stores: int | None
     payload_bytes: int | None  # copied by resizes
@@ -79,13 +80,6 @@ class PluginRow:
     def over_u_max(self) -> float | None:
         """R_safe over U_max; None without R_safe."""
         return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
-
-    @property
-    def accesses_per_operation(self) -> float | None:
-        """Loads and stores of metadata per event."""
-        if self.loads is None or self.stores is None:
-            return None
-        return (self.loads + self.stores) / max(self.operations, 1)
 
 
 @dataclass(slots=True)
@@ -161,7 +155,10 @@ def _measure_plugin(
         attacks={name: outcomes[name] for name in ATTACKS},
         misuse={name: outcomes[name] for name in MISUSES},
         extremes={name: outcomes[name] for name in EXTREMES},
-        operations=trace.info.events,
+        accesses_per_operation=(
+            (metered["loads"] + metered["stores"]) / max(trace.info.events, 1) if metered else None
+        ),
+        longest_accesses=metered.get("longest"),
         loads=metered.get("loads"),
         stores=metered.get("stores"),
         payload_bytes=metered.get("payload"),

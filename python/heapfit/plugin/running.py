@@ -34,7 +34,7 @@ ANSWER = (
     "footprint",  # bytes up to the end of the highest block
     "height",  # bytes between the lowest and the highest byte of a block
     "placements",  # hash of all offsets
-    *("loads", "stores"),
+    *("loads", "stores", "longest"),  # of metadata; of the call that has most
     "payload",  # bytes copied
     *("fault", "detail", "other"),
 )

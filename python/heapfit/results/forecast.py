@@ -137,9 +137,10 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     part = f" in the last {_length(decline.since, seen.log)}"
     if not seen.run_outs:
         return f"{what} fell, and is level{part}. No date."
-    pace = "" if decline.before == decline.rate else f"{part}, faster than before"
-    pace = f"{part}, slower than before" if decline.before > decline.rate else pace
-    pace = " now, ever faster" if decline.now > decline.rate else pace
+    # A pace before that is within the interval may be the same.
+    pace = f"{part}, faster than before" if decline.before < decline.low else ""
+    pace = f"{part}, slower than before" if decline.before > decline.high else pace
+    pace = " now, ever faster" if decline.at_last > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
     ends = [_describe_end(seen, one) for one in seen.run_outs]
     sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
@@ -169,9 +170,7 @@ def _describe_reading(seen: Outlook) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
     over = f"line {first.line:,}"
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
-    span = 0.0
-    if log.clock is not None and first.seconds is not None and last.seconds is not None:
-        span = float(last.seconds - first.seconds)
+    span = (last.seconds or 0.0) - (first.seconds or 0.0)
     over = f" over {_length(span, log)}" if span else ""
     boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")
@@ -242,8 +241,8 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
         periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
     enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
     each, name = next(enough, periods[-1])
-    now, low, high = (_round(one * each) for one in (decline.now, decline.low, decline.high))
-    return f"{now} B {name}" + (f" ({low} to {high})" if decline.now == decline.rate else "")
+    rate, low, high = (_round(one * each) for one in (decline.at_last, decline.low, decline.high))
+    return f"{rate} B {name}" + (f" ({low} to {high})" if decline.at_last == decline.rate else "")
 
 
 def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:

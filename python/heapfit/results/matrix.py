@@ -160,5 +160,4 @@ def _matrix_section(matrix: Matrix) -> Section:
 
 def _over_peak(column: TraceColumn) -> Callable[[str], float | None]:
     """Region over the peak of a candidate on one trace."""
-    ratios = {row.name: row.over_u_max for row in column.comparison.rows}
-    return ratios.get
+    return lambda name: getattr(column.cell(name), "over_u_max", None)

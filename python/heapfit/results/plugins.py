@@ -15,10 +15,9 @@ _SHOWN_STATICS = 4
 _COLUMNS: tuple[Column[LabelledRow], ...] = tuple(
     column.adapt(lambda labelled: labelled[1])
     for column in (
-        *columns("name", "bits", "is_sized", "r_min", "r_safe", "step", "alignment", "over_u_max"),
-        *columns("accesses_per_operation", "loads", "stores", "payload_bytes", "statics_bytes"),
+        *columns("name", "bits", "is_sized", "payload_bytes", "statics_bytes"),
         Column("statics", value=lambda row: dict(row.statics)),
-        *columns("footprint", "events_replayed"),
+        *columns("events_replayed"),
         Column("attacks", value=lambda row: dict(row.attacks)),
         Column("extremes", value=lambda row: dict(row.extremes)),
         Column("misuse", value=lambda row: dict(row.misuse)),

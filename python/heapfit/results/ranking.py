@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from heapfit import _engine
@@ -33,17 +33,25 @@ def _show_region(row: Row | PluginRow) -> object:
     return row.r_safe if at_least is None else f">= {at_least:,}"
 
 
+def _if_ours(column: Column[Row]) -> Column[Any]:
+    """A figure that rows of plug-ins do not have."""
+    return replace(
+        column, value=lambda row: None if isinstance(row, PluginRow) else column.figure(row)
+    )
+
+
 _NEEDS: tuple[Column[Any], ...] = (
     Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
-    Column("reason"),
+    Column("is_plugin", value=lambda row: isinstance(row, PluginRow)),
+    _if_ours(Column("reason")),
     Column("r_min", "R_min"),
     Column("r_safe", "R_safe", shown=_show_region),
-    Column("r_safe_at_least"),
+    _if_ours(Column("r_safe_at_least")),
     Column("step", "step", shown=lambda row: row.step or None),
-    Column("is_exhaustive"),
+    _if_ours(Column("is_exhaustive")),
     Column("alignment"),
     Column("over_u_max", "over U_max"),
-    Column("accesses_per_operation", "accesses a call"),
+    Column("accesses_per_operation", "accesses"),
     Column("loads", value=lambda row: row.replay and row.replay.loads),
     Column("stores", value=lambda row: row.replay and row.replay.stores),
 )
@@ -81,7 +89,7 @@ def ranking_table(comparison: Comparison, sram: Sram | None = None) -> list[Part
     )
     return [
         Fields({"u_max": comparison.u_max, "base_alignment": comparison.base_alignment}),
-        Table(told, comparison.rows, "rows", shown=ranked),
+        Table(told, [*comparison.rows, *comparison.plugins], "rows", shown=ranked),
         *(
             part
             for holds, title, rows in others
@@ -98,6 +106,10 @@ def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[
     energies = energies_over_least(rows, sram or load_sram())
     energy_of = dict(zip([row.name for row in rows], energies, strict=True))
     yield from _NEEDS
+    if comparison.measures:
+        longest = {one.name: one.longest_accesses for one in comparison.plugins}
+        longest |= {name: one.longest_accesses for name, one in comparison.measures.items()}
+        yield Column("longest_accesses", "longest", lambda row: longest[row.name])
     yield Column("energy_over_least", "energy", lambda row: energy_of[row.name])
     yield Column("footprint")
     if not _has_one_alignment(comparison):
@@ -105,9 +117,9 @@ def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[
     if comparison.measures:
         unbeaten = comparison.unbeaten
         for measure in columns("time", "longest", "size"):
-            yield measure.adapt(lambda row: comparison.measures[row.name])
+            yield _if_ours(measure.adapt(lambda row: comparison.measures[row.name]))
         yield Column("is_unbeaten", value=lambda row: row.name in unbeaten)
-    yield from _ENDS
+    yield from map(_if_ours, _ENDS)
 
 
 def _has_one_alignment(comparison: Comparison) -> bool:
@@ -128,7 +140,7 @@ def explain_ranking(
         f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
         f"{comparison.u_max:,}.",
         "R_min: the smallest region tried that serves the trace.",
-        "R_safe: the smallest region above every one that failed.",
+        "R_safe: the smallest region tried above every one tried that failed.",
         *(
             f"Every block is aligned to {row.alignment} B."
             for row in rows[:1]
@@ -180,7 +192,8 @@ def explain_marks(rows: Sequence[Row]) -> list[str]:
     """What the marks of the rows mean; of systems' heaps how near they are to the sources'."""
     tolerances = [row.heap.tolerance for row in rows if row.heap.tolerance is not None]
     largest = max(tolerances, default=0)
-    near = f"within {largest:g} % of" if largest else "equal to"
+    sets = {row.heap.setting for row in rows if not (row.heap.is_ours or row.heap.unset)}
+    near = f"within {largest:g} % of the source's" if largest else "each region as the source's"
     return which_hold(
         (
             any(row.trained_on_this_trace for row in rows),
@@ -194,7 +207,7 @@ def explain_marks(rows: Sequence[Row]) -> list[str]:
             any(row.needs_size for row in rows),
             "# sized deallocation: the program passes the size when it frees or resizes.",
         ),
-        (tolerances, f"^ {SIMULATED}; R with control data, {near} the source's."),
+        (tolerances, f"^ {SIMULATED}; R is {' or '.join(sorted(sets)) or 'its memory'}, {near}."),
     )
 
 
@@ -207,7 +220,8 @@ def _explain_figures(rows: Sequence[Row]) -> list[str]:
     return [
         *(f"{note}." for note in map(layout_note, rows) if note),
         *which_hold((len(plain) > 1, f"{layouts}.")),
-        "energy: of metadata accesses in an SRAM of the region's size; 1 is the best row.",
+        "accesses: loads and stores of metadata a call; longest: in one call.",
+        "energy: of these accesses in an SRAM of the region's size; 1 is the best row.",
         *explain_marks(rows),
         *which_hold(
             (
@@ -220,8 +234,8 @@ def _explain_figures(rows: Sequence[Row]) -> list[str]:
             ),
             (
                 not all(row.is_exhaustive for row in rows),
-                f"step above {unit}: R_safe is the smallest found; compare --exact tries every "
-                "region.",
+                f"step above {unit}: regions between were not tried, above R_safe, too; compare "
+                "--exact tries all.",
             ),
             (
                 any(row.r_safe_at_least is not None for row in rows),

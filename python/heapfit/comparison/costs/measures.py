@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.costs.heap_costs import count_calls, estimate_costs
 from heapfit.comparison.row import Row
 from heapfit.plan.energy import Sram
 from heapfit.trace.loaded import LoadedTrace
@@ -48,6 +48,7 @@ class Measures:
     time: float | None  # instructions a call
     longest: float | None  # instructions
     size: int | None  # bytes
+    longest_accesses: int | None = None  # of the call that has most
 
     def figure(self, measure: Measure) -> float | None:
         """The figure of one measure, in the measure's unit; None if there is none."""
@@ -62,6 +63,7 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
         return Measures(row.r_safe, None, None, None, None, costs.flash)
     operations = max(row.replay.allocations + row.replay.frees + row.replay.resizes, 1)
     energy = sram.energy(row.replay, row.r_safe)
+    calls = count_calls(row.heap, loaded, row.r_safe)
     return Measures(
         memory=row.r_safe,
         accesses=row.accesses_per_operation,
@@ -69,4 +71,5 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
         time=costs.mean,
         longest=costs.longest,
         size=costs.flash,
+        longest_accesses=int((calls["loads"] + calls["stores"]).max()),
     )

@@ -38,6 +38,7 @@ typedef struct answer {
     uint64_t placements; /* hash of all offsets, as the engine's Replay has it */
     uint64_t loads;      /* of the plug-in's own code, payload and stack apart; 0 if not metered */
     uint64_t stores;
+    uint64_t longest; /* loads and stores of the call that has most */
     uint64_t payload; /* bytes of payload that it copied */
     uint32_t fault;   /* the first; nothing is done after it */
     uint32_t detail;  /* of the fault, in bytes: docs in faults.py */

@@ -193,9 +193,9 @@ static fault fault_of_end(int status, bool is_late) {
 static void print_answer(void) {
     const answer a = *told;
     printf("%" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu64
-           " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
+           " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu32 " %" PRIu32 " %" PRIu32 "\n",
            a.runs, a.is_region, a.events, a.footprint, a.height, a.placements, a.loads, a.stores,
-           a.payload, a.fault, a.detail, a.other);
+           a.longest, a.payload, a.fault, a.detail, a.other);
     fflush(stdout);
 }
 

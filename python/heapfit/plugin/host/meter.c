@@ -15,6 +15,7 @@ static bool is_counting;
 static uint64_t loads;
 static uint64_t stores;
 static uint64_t payload;
+static uint64_t before; /* loads and stores when the call began */
 
 /* Of one call of resize, the stores outside live blocks: some may be into the new one. */
 static struct {
@@ -56,6 +57,7 @@ void begin_call(const void *block, size_t size) {
     (void)size;
     logged_count = 0;
     is_logging = block != NULL;
+    before = loads + stores;
     is_counting = true;
 }
 
@@ -66,6 +68,9 @@ void end_call(const void *block, size_t kept) {
             stores--;
             payload += logged[i].size;
         }
+    }
+    if (loads + stores - before > told->longest) {
+        told->longest = loads + stores - before;
     }
     told->loads = loads;
     told->stores = stores;
