@@ -30,14 +30,18 @@ _Key: TypeAlias = tuple[str, int, int]  # layout, classes cut from the end, regi
 
 
 class TrialCache:
-    """The results of trials on one trace, of plans that place blocks by size alone."""
+    """The results of trials on one trace, of plans that place blocks by size alone.
+
+    They are kept with the trace, of which plans may be learned again.
+    """
 
     def __init__(self, loaded: LoadedTrace) -> None:
         threads = loaded.threads if len(loaded.events) >= _WORTH_THREADS else 1
         self._loaded = loaded
         self._ahead: Ahead[_Key, _engine.TrialResult] = Ahead(threads)
         # By layout and region: classes cut from the end, those asked for until its end, result.
-        self._known: dict[tuple[str, int], list[tuple[int, int, _engine.TrialResult]]] = {}
+        self._known: dict[tuple[str, int], list[tuple[int, int, _engine.TrialResult]]]
+        self._known = loaded.found.setdefault(("trials",), {})
         self._first: dict[str, Integers] = {}  # the event that first asks for each class
 
     @property
