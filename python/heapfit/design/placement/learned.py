@@ -52,7 +52,6 @@ _MOST_PATIENCE = 5_000_000
 _PAYS = 1000
 _OVERHEAD = 1000  # events' worth of making a heap
 _NEAR = 20  # a layout is skipped that needs more than the best and U_max over this
-_ENOUGH = 12  # guesses that serve, to look at a smaller region
 _REFINED = 3  # guesses
 _LAYOUT_SAVES = 500  # another layout's guess has to save U_max over this
 GUESSED_ON = 100_000  # events of an excerpt, about: where that is less than half of all
@@ -169,11 +168,12 @@ class PlacementSearch:
             return self._learn_on(short, layouts)
         blocks = blocks_of(self._loaded)
         limit = best.region + _round_up(self._loaded.profile.u_max // _NEAR)
-        near = self._select_serving([PlacedLayout(layout, 0, 0) for layout in layouts], limit)
+        near = [layout for layout in layouts if self._run(layout, limit).runs]
+        self.tried += len(layouts)
         placings = [
-            PlacedLayout(placing.layout, high, 0)
-            for placing in near
-            for high in guesses(*class_lifetimes(blocks, placing.layout))
+            PlacedLayout(layout, high, 0)
+            for layout in near
+            for high in guesses(*class_lifetimes(blocks, layout))
         ]
         return _first_of_each(self._select_improving(placings))
 
@@ -212,18 +212,6 @@ class PlacementSearch:
                 region = served
                 least.insert(0, one)
         return least
-
-    def _select_serving(self, placings: Sequence[PlacedLayout], region: int) -> list[PlacedLayout]:
-        """The placings that serve in this region; once enough do, the untried ones behind them."""
-        serving: list[PlacedLayout] = []
-        for i, next_ones in enumerate(self._with_following(placings)):
-            one = next_ones[0]
-            if len(serving) == _ENOUGH:
-                return [*serving, *placings[i:]]
-            self.tried += 1
-            self._expect([each.plan for each in next_ones], region)
-            serving += [one] if self._run(one.plan, region).runs else []
-        return serving
 
     def _refine(self, placing: PlacedLayout) -> bool:
         """Tries a guess; one of another layout than the best's has to save what others notice."""
