@@ -325,7 +325,7 @@ def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
     assert seen.share == pytest.approx(0.2)
     assert 0.5 * seen.share < seen.in_bursts < 2 * seen.share
     assert seen.independent < seen.share / 3
-    assert "By a model of its bursts" in describe_run_out(seen)
+    assert "in such bursts" in describe_run_out(seen)
 
 
 def test_nimbles_blocks_have_their_headers_inside(burst):

@@ -436,12 +436,13 @@ def test_the_lines_for_a_fitted_heap_build_and_serve(folder: Path, name: str) ->
     assert trace.info.notes == ()
 
 
-PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7, "r": 5}  # planted faults of each kind
+PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7, "r": 5, "j": 5}  # planted faults of each kind
 SAYS = {
     "w": "written after its free",
     "l": "written after its free",
     "o": "beyond its end",
     "r": "read after its free: a pointer from it was followed",
+    "j": "read after its free: a pointer from it was followed",
 }
 
 
@@ -485,7 +486,7 @@ def misuse_here(program: Path, kind: str, number: int) -> str | None:
         function, line = run(["addr2line", "-fe", str(program), site], program.parent).splitlines()
         told = told.replace(f"by {site}", f"by {function}, {Path(line).name}")
     # The trap, but where the program itself faults.
-    assert done.returncode == {"c": 0, "r": -11}.get(kind, -4), done.stderr
+    assert done.returncode == {"c": 0, "r": -11, "j": -11}.get(kind, -4), done.stderr
     return told or None
 
 
@@ -500,7 +501,8 @@ def test_planted_faults_are_named_and_clean_programs_are_not(
     ):
         said = find(kind, number) or ""
         by_whom = "asked by asks, planted.c" in said or (kind == "o" and "by plant, " in said)
-        by_whom &= kind != "r" or place == "board" or "followed by plant, planted.c" in said
+        is_named = kind not in ("r", "j") or (kind, place) == ("r", "board")
+        by_whom &= is_named or "followed by plant, planted.c" in said
         how = SAYS.get(kind, "freed or resized again")
         if not (by_whom and how in said and (kind == "o" or "freed by gives, planted.c" in said)):
             missed.append((kind, number, said))

@@ -59,7 +59,7 @@ _SETTING: tuple[Column[Setting], ...] = (
 
 
 def _parts(settings: Settings, text: str) -> list[Part]:
-    """The text to copy on stdout, remarks and choices on stderr."""
+    """The text to copy on stdout, choices on stderr."""
     return [
         Fields(
             {
@@ -78,7 +78,6 @@ def _parts(settings: Settings, text: str) -> list[Part]:
             }
         ),
         *(Line(line, is_copied=True) for line in text.splitlines()),
-        *map(Note, settings.remarks),
         *(
             Note(
                 f"{one.buffer_size:,} B buffers: {one.count:,} of them"

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Captures and packet tables (.pkt) as requests to a heap.
 
-A packet is allocated when it arrives and freed when the queue model releases it. Parsing, sizing
-and queueing are the engine's; here its parts are joined.
+A packet is allocated when it arrives and freed when the engine's queue model releases it.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.kinds import STANDARD_QUEUE
 from heapfit.trace.names import source_name
+from heapfit.trace.segments import split_packets
 from heapfit.trace.stored import TraceInfo
 from heapfit.trace.table_file import Columns
 
@@ -73,6 +73,7 @@ class PacketSource:
         self._stream = stream
         self._queue = options.queue or STANDARD_QUEUE
         self._model = _engine.QueueModel(self._queue)
+        self._largest, self._split = options.largest_packet, np.zeros(2, np.int64)
         is_table = _engine.is_packet_table(stream.head)
         if is_table and re.search(",(to|from)=", self._queue):
             raise HeapfitError(f"--queue {self._queue}: a packet table has no addresses")
@@ -87,18 +88,28 @@ class PacketSource:
         """The events in file order, a chunk of the file at a time."""
         names = ("op", "object", "size", "time")
         for chunk in self._stream.chunks():
-            time, size = self._reader.feed(chunk)
+            packets = self._reader.feed(chunk)
+            time, size = split_packets(*packets, self._largest)
+            self._split += np.array(
+                [(packets[1] > self._largest).sum(), len(size) - len(packets[1])]
+            )
             yield dict(zip(names, self._model.feed(time, size), strict=True))
         self._reader.finish()
         yield dict(zip(names, self._model.finish(), strict=True))
 
     def info(self) -> TraceInfo:
         """The trace's metadata, with the oddities counted so far."""
+        merged, more = self._split.tolist()
+        notes = [
+            f"{merged:,} packets above {self._largest:,} B, merged by the card that captured them, "
+            f"counted as the {merged + more:,} segments that the wire carries",
+            *(one for one in self._reader.notes if "(offloads" not in one),
+        ]
         return TraceInfo(
             program=source_name(self._stream.path),
             kind="packets",
             queue=self._queue,
-            notes=tuple(self._reader.notes),
+            notes=tuple(notes if merged else self._reader.notes),
         )
 
     def chains(self) -> Chains:

@@ -46,6 +46,7 @@ class ImportOptions:
     queue: str | None = None  # when a packet's buffer is released; None: STANDARD_QUEUE
     pointer_bits: int | None = None  # 32 or 64; overrides what the source says
     whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
+    largest_packet: int = 2**32 - 1  # bytes on the wire; larger ones of a capture are split
     own_lines: OwnLines | None = None  # of a log in a form of one's own
 
 

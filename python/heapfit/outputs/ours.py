@@ -56,8 +56,8 @@ def mark_outputs_of(command: str) -> Iterator[list[Path]]:
 
 
 def add_replaced(path: Path) -> None:
-    """Adds an output that took the place of an earlier one, unless that was asked for."""
-    if not is_forced():
+    """Adds an output that took the place of an earlier run's, unless that was asked for."""
+    if not is_forced() and path not in _outputs.get([]):
         _replaced.get([]).append(path)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns that show how often a count runs out, of a pool or of a setting."""
+"""Columns of the JSON that tell how often a count runs out, of a pool or of a setting."""
 
 from __future__ import annotations
 
@@ -15,23 +15,11 @@ def format_interval(chance: RunOut | Chance) -> str:
 
 
 RUN_OUT: tuple[Column[RunOut], ...] = (
-    Column("count", "count"),
-    Column(
-        "runs_out",
-        "runs out",
-        lambda run_out: run_out.share,
-        lambda run_out: format_share(run_out.share) + ("*" if run_out.is_beyond else ""),
-    ),
+    Column("count"),
+    Column("runs_out", value=lambda run_out: run_out.share),
     Column("lowest"),
     Column("highest"),
-    Column(heading="95 %", shown=format_interval),
     Column("independent"),
-    Column("in_bursts", "bursts", shown=lambda run_out: format_share(run_out.in_bursts)),
+    Column("in_bursts"),
     Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
-    Column(
-        "time_full",
-        "time full",
-        lambda run_out: run_out.time_share,
-        lambda run_out: None if run_out.time_share is None else format_share(run_out.time_share),
-    ),
 )

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.results.document import Document
-from heapfit.results.number_text import count, size
+from heapfit.results.number_text import size
 from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.run_out import RUN_OUT, format_interval
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
@@ -34,9 +34,9 @@ def _of_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
     return lambda row: None if row[0] is None else figure(row[0])
 
 
-def _count_alone(pool: SizedPool) -> Cell:
-    alone = pool.alone.run_out
-    return Cell(count(alone.count), ("extrapolated",) if alone.is_beyond else ())
+def _star(row: _Row) -> str:
+    """A mark where a count is extrapolated."""
+    return "*" * (row[0].alone.run_out if row[0] else row[1].alone).is_beyond
 
 
 def _unseen(row: _Row) -> Chance:
@@ -55,26 +55,17 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(
         heading="refused",
         page="out of memory",
-        shown=lambda row: format_share((row[0] or row[1]).refused),
+        shown=lambda row: format_share((row[0] or row[1]).refused) + _star(row),
     ),
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
     Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: format_interval(_unseen(row))),
-    Column(heading="alone", page="", shown=_of_pool(lambda pool: format_share(pool.needs_more))),
     Column(heading="Erlang-B", page="", shown=_of_pool(lambda pool: format_share(pool.erlang_b))),
-    Column(page="count alone", shown=_of_pool(_count_alone)),
 )
 _CHANCE = columns("share", "lowest", "highest")
 _UNSEEN = columns("evidence", "draws", "memory", "overall")
-_ALONE_RUN_OUT: tuple[Column[SeparatePool], ...] = tuple(
-    column.adapt(lambda pool: pool.run_out) for column in RUN_OUT
-)
 _ALONE: tuple[Column[SeparatePool], ...] = (
-    Column(heading="pool", shown=_name),
-    Column(heading="requests", shown=lambda pool: pool.demand.requests),
-    Column(heading="most live", shown=lambda pool: pool.demand.peak),
-    _ALONE_RUN_OUT[0],
-    Column("bytes", "bytes", lambda pool: pool.memory),
-    *_ALONE_RUN_OUT[1:],
+    Column("bytes", value=lambda pool: pool.memory),
+    *(column.adapt(lambda pool: pool.run_out) for column in RUN_OUT),
 )
 _POOLS: tuple[Column[SizedPool], ...] = (
     Column("size"),
@@ -86,7 +77,6 @@ _POOLS: tuple[Column[SizedPool], ...] = (
     Column("bytes", value=lambda pool: pool.memory),
     Column("refused"),
     Column("unseen", value=lambda pool: object_of(_CHANCE, pool.unseen)),
-    Column("needs_more"),
     Column("erlang_b"),
     Column("alone", value=lambda pool: object_of(_ALONE, pool.alone)),
 )
@@ -98,7 +88,7 @@ _CURVE: tuple[Column[SeparatePools], ...] = (
 
 
 def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
-    """Tables of the pools: with fall-back to larger pools, and each alone."""
+    """A table of the pools, with fall-back to larger ones; the JSON has each alone, too."""
     fields = {
         "trace": info.program or info.source,
         "events": info.events,
@@ -126,36 +116,19 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         ),
         Line("bytes: of blocks, without bookkeeping."),
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
-        Line("alone: share that finds its pool full, with unlimited pools and no fall-back."),
-        Line("Erlang-B: the same, if requests arrived independently."),
+        Line("Erlang-B: of each pool alone, if requests arrived independently."),
         Line(f"hold-out: {sizing.unseen.description}"),
-        Line(""),
-        Line("Each pool alone, without fall-back to larger pools:"),
-        Table(_ALONE, sizing.alone.pools),
-        Line(_describe_alone(sizing)),
+        *[Line("* extrapolated: the trace is too short for so rare an event.")]
+        * sizing.alone.is_beyond,
     ]
 
 
 def _answer(sizing: PoolSizing) -> str:
     """The memory, and how many of the recorded requests find none."""
     pools = format_count(len(sizing.pools), "pool")
-    served = "all recorded requests find a block"
-    if sizing.refused:
-        served = f"{format_share(sizing.refused)} of the recorded requests find no block"
+    none = f"{format_share(sizing.refused)} of the recorded requests find no block"
+    served = none if sizing.refused else "all recorded requests find a block"
     return f"Reserve {size(sizing.memory)} in {pools}: {served}."
-
-
-def _describe_alone(sizing: PoolSizing) -> str:
-    saved = 1 - sizing.memory / sizing.alone.memory
-    less = f"{format_share(saved)} less" if saved > 0 else "no less"
-    beyond = (
-        " * extrapolated: the trace is too short for so rare an event. With fall-back, "
-        "such a pool keeps this count."
-    )
-    return (
-        f"Pools alone take {sizing.alone.memory:,} bytes; with fall-back to larger pools {less}."
-        f"{beyond if sizing.alone.is_beyond else ''}"
-    )
 
 
 def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:

@@ -31,10 +31,10 @@ BLOCKS = 20  # stretches of the trace, equal in events, whose shares are compare
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """The demand on one pool. Index of `needs` and `time_us`: units."""
+    """The demand on one pool. Index of `needs`: units."""
 
     needs: Integers  # requests of each stretch (first index) that need just so many units
-    time_us: Integers  # microseconds in which just so many units are live
+    microseconds: int  # that all recordings last together
     mean_live: float  # blocks that a request finds live on average
     recordings: int = 1
 
@@ -87,17 +87,12 @@ class Demand:
 
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""
-        return Demand(self.needs[stretches], np.zeros(1, dtype=np.int64), self.mean_live)
+        return Demand(self.needs[stretches], 0, self.mean_live)
 
     @property
     def days(self) -> float | None:
         """The time of all recordings together, in days; None without times."""
-        return int(self.time_us.sum()) / _US_A_DAY or None
-
-    def time_share_from(self, count: int) -> float | None:
-        """Share of the time in which `count` units or more are live; None without times."""
-        total = int(self.time_us.sum())
-        return float(self.time_us[count:].sum()) / total if total else None
+        return self.microseconds / _US_A_DAY or None
 
 
 def require_queue(source: Path, trace: Trace, queue: str | None) -> None:
@@ -142,14 +137,13 @@ def _count(starts: Integers, ends: Integers, units: Integers, times: Integers) -
     is_request = order >= np.count_nonzero(ended)
     events, changes = events[order], np.concatenate([-units[ended], units])[order]
     live = np.append(0, np.cumsum(changes))  # before each change, and at the end
-    lasting = np.diff(times[events], prepend=0, append=times[-1])
     needs = live[1:][is_request]
     width = int(needs.max(initial=0)) + 1
     places = events[is_request] * BLOCKS // len(times) * width + needs
     found = np.cumsum(np.where(is_request, 1, -1))[is_request] - 1  # live blocks
     return Demand(
         np.bincount(places, minlength=BLOCKS * width).reshape(BLOCKS, width),
-        np.rint(np.bincount(live, lasting)).astype(np.int64),
+        int(times[-1]),
         int(found.sum()) / max(len(needs), 1),
     )
 
@@ -181,7 +175,7 @@ def _merge(demands: Sequence[Demand]) -> Demand:
     found = sum(one.mean_live * one.requests for one in demands)
     return Demand(
         np.concatenate(_pad([one.needs for one in demands])),
-        np.sum(_pad([one.time_us for one in demands]), axis=0),
+        sum(one.microseconds for one in demands),
         found / max(requests, 1),
         len(demands),
     )

@@ -57,11 +57,6 @@ class SizedPool:
         return self.size * self.count
 
     @property
-    def needs_more(self) -> float:
-        """The share of requests above `count` if no pool ran out or helped another."""
-        return self.alone.demand.share_above(self.count)
-
-    @property
     def erlang_b(self) -> float:
         """The blocking of Erlang-B: Poisson arrivals, the same mean of live blocks, no help."""
         return _engine.erlang_b(self.count, self.alone.demand.mean_live)

@@ -42,7 +42,6 @@ class RunOut:
     lowest: float  # of the interval of 95 %
     highest: float
     is_beyond: bool  # so rare that the trace cannot show it: count or share is extrapolated
-    time_share: float | None  # of the time in which all of it is taken; None without times
     requests: float  # to the pool in a recording
     requests_a_day: float | None  # None without times
     independent: float  # share by Erlang-B, of requests that come one by one, each of some units
@@ -104,7 +103,6 @@ def run_out(demand: Demand, count: int) -> RunOut:
         lowest=lowest,
         highest=highest,
         is_beyond=False,
-        time_share=demand.time_share_from(count),
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
         independent=block_share(count, live, live * demand.own_units),

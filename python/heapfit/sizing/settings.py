@@ -112,6 +112,11 @@ def override_assumptions(
 def as_text(settings: Settings) -> str:
     """The lines to copy into the system's own file."""
     lines = _comment_lines(settings.form, _heading(settings))
+    lines += [
+        line
+        for remark in settings.remarks
+        for line in _comment_lines(settings.form, f"{remark[0].upper()}{remark[1:]}.")
+    ]
     for one in settings.settings:
         lines += [
             "",
@@ -130,26 +135,20 @@ def explain_setting(setting: Setting) -> str:
 
 def describe_run_out(run_out: RunOut) -> str:
     """The sentences that say how often a pool runs out."""
-    return f"{_describe_seen(run_out)} {_describe_models(run_out)}"
-
-
-def _describe_models(run_out: RunOut) -> str:
-    bursts, independent = format_share(run_out.in_bursts), format_share(run_out.independent)
-    return f"By a model of its bursts {bursts}, of independent requests {independent}."
-
-
-def _describe_seen(run_out: RunOut) -> str:
-    share, highest = format_share(run_out.share), format_share(run_out.highest)
-    if run_out.share == 0:
-        return f"Never ran out in what was recorded, so it does: below {highest} of requests."
+    share, lowest, highest, bursts, independent = (
+        format_share(getattr(run_out, name))
+        for name in ("share", "lowest", "highest", "in_bursts", "independent")
+    )
     often = _describe_frequency(*run_out.count_refused(run_out.share))
+    told = f"Runs out for {share} of requests (95 %: {lowest} to {highest}), {often}."
     if run_out.is_beyond:
-        return (
-            f"Runs out for up to {share} of requests, at most {often}, by EXTRAPOLATION; what was "
-            f"recorded shows no more than: below {highest}. Needed at once in it: {run_out.peak:,}."
+        told = (
+            f"Runs out for up to {share} of requests, at most {often}, by EXTRAPOLATION: what is "
+            f"recorded shows only that it is below {highest}. Most at once: {run_out.peak:,}."
         )
-    between = f"{format_share(run_out.lowest)} to {highest}"
-    return f"Runs out for {share} of requests (95 %: {between}), {often}."
+    if run_out.share == 0:
+        told = f"Never ran out in what is recorded: it does for less than {highest} of requests."
+    return f"{told} Models: {bursts} in such bursts, {independent} of independent requests."
 
 
 def _describe_frequency(count: float, unit: str) -> str:
@@ -183,7 +182,7 @@ def _heading(settings: Settings) -> str:
     known = ", ".join(
         f"{one.name}={one.value}{'' if one.is_checked else ' (unchecked)'}"
         for one in settings.assumptions
-        if one.name not in {setting.name for setting in settings.settings}
+        if one.value and one.name not in {setting.name for setting in settings.settings}
     )
     assumed = f" Assumed: {known}." if known else ""
     return (

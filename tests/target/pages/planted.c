@@ -3,6 +3,7 @@
  * A program that lives on most heaps with a fault planted: planted KIND NUMBER, where KIND is
  *   c none                 w a write after free    l the same, some requests later
  *   d a second free        o an overrun            r a pointer read after free, and followed
+ *   j the same, and called
  *
  * and NUMBER moves the fault. It ends with 3 if it gets to its end after a fault, as if it died.
  */
@@ -74,6 +75,8 @@ static void plant(char kind, unsigned number) {
         gives((void *)block);
     } else if (kind == 'r') {
         seed += *((unsigned *volatile *)block)[1];
+    } else if (kind == 'j') {
+        ((void (*volatile *)(void))block)[1]();
     }
     stale = (void *)block;
 }

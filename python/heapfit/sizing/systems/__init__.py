@@ -29,6 +29,7 @@ from heapfit.sizing.systems.facts import SYSTEMS, standard_assumptions
 from heapfit.sizing.systems.heap_settings import size_from_heap
 from heapfit.sizing.systems.packets import size_packets
 
+_LEAST_MTU, _MTU = 68, 1500  # bytes: of any link (RFC 791), of Ethernet
 _VERBS = {"to": "receives", "from": "sends"}
 _FORETOLD = {"import": 0.2, "read": 0.2, "size": 0.6}  # seconds, measured on the lwIP example
 __all__ = ["SYSTEMS", "SettingsOptions", "settings_for"]
@@ -50,6 +51,7 @@ def settings_for(
     if name not in SYSTEMS:
         raise HeapfitError(f"settings: '{name}' must be one of {', '.join(SYSTEMS)}")
     importing, told = _choose_side(sources, import_options or ImportOptions(), options)
+    importing = replace(importing, largest_packet=max(options.assume.get("mtu", _MTU), _LEAST_MTU))
     with scratch_folder() as folder:
         place = Place(Path(folder) / "result", Path(folder))
         fit_options = FitOptions(importing=importing, most_events=sys.maxsize)
