@@ -127,7 +127,7 @@ def test_damage_is_named_with_its_address_and_the_block_before(what, tmp_path):
     assert [(one.address, one.neighbour) for one in heap.damage] == [expected]
     snapshot = tmp_path / "s.json"
     write_snapshot(read_image(path, path), snapshot)
-    assert f"DAMAGED: the header at {expected[0]:#x}" in shown("profile", snapshot)
+    assert f"DAMAGED: what the heap keeps at {expected[0]:#x}" in shown("profile", snapshot)
 
 
 def test_a_protected_heap_4_is_read_by_its_canary(tmp_path):
@@ -168,13 +168,40 @@ def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
         assert heap.assumed == ([] if confirmed else ["where it ends"])
 
 
-@pytest.mark.parametrize(("count", "block"), [(12, 16), (3, 8)])
-def test_many_chunks_of_16_bytes_show_a_heap_4_of_that_alignment(count, block, tmp_path):
+@pytest.mark.parametrize(("count", "size", "block"), [(12, 48, 16), (3, 48, 8), (12, 64, 32)])
+def test_sizes_of_many_chunks_show_the_alignment_of_a_heap_4(count, size, block, tmp_path):
     """No DWARF tells it here, and few chunks may have such sizes by chance."""
     path = tmp_path / "core.elf"
-    path.write_bytes(elf(SYMBOLS, {RAM: bytes(heap_4([(48, USED)] * count))}))
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(heap_4([(size, USED)] * count))}))
     (heap,) = read_image(path, path).heaps
     assert [one.address - one.chunk for one in heap.pieces("live")] == [block] * count
+
+
+@pytest.mark.parametrize("guards", [0, 16])
+@pytest.mark.parametrize(("width", "word"), [(2, "H"), (4, "I")])
+@pytest.mark.parametrize("align", [1, 2, 4, 8, 16])
+def test_a_heap_of_lwip_is_read_whatever_its_options(align, width, word, guards, tmp_path):
+    """MEM_ALIGNMENT, the width of mem_size_t and MEM_OVERFLOW_CHECK, of which no DWARF tells."""
+    start, end, at, before, live = 0x100, 0xE00, 0, 0, []
+    found = bytearray(start + end + 64)
+    for size in (*(random.Random(i).randint(1, 90) for i in range(24)), 0):
+        block = at + -(-(4 if guards else 3) * width // align) * align + guards
+        after = block + -(-max(size, 12) // align) * align + guards if size else end
+        struct.pack_into(f"<2{word}B", found, start + at, after, before, size > 0)
+        if size > 0:
+            live.append(RAM + start + block)
+        if size > 0 and guards:
+            struct.pack_into(f"<{word}", found, start + at + 3 * width, size)
+            for guard in (start + block - guards, start + block + size):
+                found[guard : guard + guards] = b"\xcd" * guards
+        at, before = after, at
+    struct.pack_into("<III", found, 0, RAM + start, RAM + start + end, RAM + start + before)
+    names = {name: (RAM + 4 * i, 4) for i, name in enumerate(("ram", "ram_end", "lfree"))}
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(names, {RAM: bytes(found)}))
+    (heap,) = read_image(path, path).heaps
+    assert [one.address for one in heap.pieces("live")] == live
+    assert heap.damage == heap.assumed == []
 
 
 def test_of_a_dump_that_was_cut_the_rest_is_no_damage(tmp_path):

@@ -26,9 +26,13 @@ from heapfit.trace.names import make_distinct
 
 def shard_of(check: Check) -> dict[str, object]:
     """What a check tells of itself to be joined with others."""
-    options = check.options
-    told = {"growth": options.growth, "strict": options.is_strict, "base": check.base}
-    return {"check": _identity(check.plan), **told, "recordings": check.recordings}
+    return {
+        "check": _identity(check.plan),
+        "growth": check.options.growth,
+        "strict": check.options.is_strict,
+        "base": check.base,
+        "recordings": check.recordings,
+    }
 
 
 def merge(paths: Sequence[Path], plan: PlanFile) -> Check:
@@ -52,7 +56,6 @@ def merge(paths: Sequence[Path], plan: PlanFile) -> Check:
 
 
 def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[CheckedRecording, ...]]:
-    damaged = f"{path}: is no result of `heapfit check --json` with a plan"
     try:
         shard = json.loads(path.read_bytes())["shard"]  # also UTF-16, as Windows has it
         if shard["check"] != _identity(plan):
@@ -62,7 +65,7 @@ def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[Chec
     except OSError as error:
         raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise HeapfitError(damaged) from error
+        raise HeapfitError(f"{path}: is no result of `heapfit check --json` with a plan") from error
 
 
 def _identity(plan: PlanFile) -> str:

@@ -67,9 +67,17 @@ def run(command: ProfileCommand) -> None:
     if written is not None and not command.as_json:
         rows, is_coarse = written
         sizes = f"{len(profile.sizes):,} sizes, {rows:,} rows"
-        coarse = "After the first million sizes, further ones are rounded up to 16 an octave."
-        texts = ["", f"{command.output}: U(t) and P_i(t) after every event, {sizes}"]
-        print_result(map(Line, [*texts, *which_hold((is_coarse, coarse))]), as_json=False)
+        texts = [
+            "",
+            f"{command.output}: U(t) and P_i(t) after every event, {sizes}",
+            *which_hold(
+                (
+                    is_coarse,
+                    "After the first million sizes, further ones are rounded up to 16 an octave.",
+                )
+            ),
+        ]
+        print_result(map(Line, texts), as_json=False)
 
 
 def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:

@@ -142,9 +142,11 @@ def _ask(
 
 def _look_at(options: FitOptions, source: Path) -> _Seen:
     with _read(options, source) as recordings:
-        contents = tuple(one.read.content for one in recordings)
-        peaks = tuple(one.read.profile.u_max for one in recordings)
-        return contents, peaks, sum(one.trace.info.events for one in recordings)
+        return (
+            tuple(one.read.content for one in recordings),
+            tuple(one.read.profile.u_max for one in recordings),
+            sum(one.trace.info.events for one in recordings),
+        )
 
 
 def _find_need(

@@ -8,8 +8,8 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cache
-from itertools import islice
+from functools import cache, reduce
+from itertools import islice, product
 from pathlib import Path
 from typing import TypeAlias
 
@@ -52,45 +52,53 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     missing: dict[str, str] = {}
     rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
-        (name, names, {**row, **option, "let": row["let"] | option.get("let", {})})
+        (name, names, built)
         for row in rows
         if row["without"] not in memory.symbols
-        for name, names in _anchors(memory, row).items()
-        for option in row["options"]
-        if _is_built(memory, row | option)
+        for name, names in _anchors(memory, row)
+        for built in _builds(memory, row)
     )
     for name, names, row in tried:
         try:
             readings, heap = found.setdefault(name, []), _read(memory, row, names, name)
             readings.insert(0 if row["rare"] and len(heap.blocks) > _FEW else len(readings), heap)
         except LookupError as error:
-            text = f"{row['title']} ({printable(name)}): {error}{row['setting']}"
-            missing.setdefault(name, text)
+            missing.setdefault(name, f"{row['title']} ({printable(name)}): {error}{row['setting']}")
     return (
         [min(readings, key=_doubt) for readings in found.values() if readings],
         [text for name, text in missing.items() if not found[name]][:_TOLD],
     )
 
 
-def _is_built(memory: Memory, option: Layout) -> bool:
-    """False if DWARF says that the structs of this build lie otherwise."""
-    return all(
-        memory.types.get(member, 0) == place
-        for member, place in option["types"].items()
-        if member.partition(".")[0] in memory.types
-    )
+def _builds(memory: Memory, row: Layout) -> Iterator[Layout]:
+    """A row as build options may change it, but for what DWARF says is built otherwise."""
+    for options in product(*row["options"]):
+        built = reduce(_join, options, row)
+        if all(
+            memory.types.get(member, 0) == place
+            for member, place in built["types"].items()
+            if member.partition(".")[0] in memory.types
+        ):
+            yield built
+
+
+def _join(row: Layout, option: Layout) -> Layout:
+    tables = {one: row[one] | option[one] for one in ("let", "types") if one in option}
+    return {**row, **option, **tables}
 
 
 def _doubt(heap: Heap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first.
 
-    What is assumed is more doubtful than damage, as an end before the damage would be.
+    What is assumed is more doubtful than damage, as an end before the damage would be. No fence is
+    found by chance.
     """
     unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
-    return len(heap.damage) + len(heap.assumed), len(heap.assumed), unread, -len(heap.confirmed)
+    wrong = len(heap.damage) + len(heap.assumed) - heap.fences
+    return wrong, len(heap.assumed), unread, -len(heap.confirmed)
 
 
-def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:
+def _anchors(memory: Memory, row: Layout) -> Iterator[tuple[str, _Names]]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = (
@@ -98,12 +106,10 @@ def _anchors(memory: Memory, row: Layout) -> dict[str, _Names]:
         for name, (address, size) in memory.symbols.items()
         if re.fullmatch(row["named"], name) or (size and first <= address < last)
     )
-    found: dict[str, _Names] = {}
     for name, names in islice(named, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:
         with suppress(UnreadError, NullError):
             for i, at in enumerate(_records(memory, row, names)):
-                found[f"{name}[{i}]" if row["next"] else name] = names | {"@": at}
-    return found
+                yield f"{name}[{i}]" if row["next"] else name, names | {"@": at}
 
 
 def _beside(memory: Memory, row: Layout, name: str) -> _Names:
@@ -135,11 +141,11 @@ def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
         raise NullError("was not used yet")
     memory.word(start)
     ends = _find_ends(memory, row, paths, start)
-    readings = [Heap(row["title"], name, start, end) for end in ends if end > start]
+    readings = [
+        Heap(row["title"], name, start, end, assumed=[*row["guess"]]) for end in ends if end > start
+    ]
     for heap in readings:
         Walk(memory, row, paths, heap).run()
-        if row["guess"] and all(one.partition(".")[0] not in memory.types for one in row["types"]):
-            heap.assumed.append(row["guess"])
         (heap.confirmed if ends[heap.end] else heap.assumed).append(
             ends[heap.end] or "where it ends"
         )
@@ -188,8 +194,7 @@ def _confirm(heap: Heap, row: Layout, paths: Paths) -> None:
         "B free": sum(one.span for one in free),
         "B": heap.end - heap.start,
         "live blocks": len(live),
-        "live bytes": sum(one.size for one in live),
-        "as its first address": heap.start,
+        "live bytes": sum(one.span + (row["tail"] - row["block"]) * row["word"] for one in live),
     }
     for what, path, below in row["counts"]:
         counted = paths.sum(path) % below

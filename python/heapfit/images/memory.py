@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
-from heapfit.importers.elf_file import explain_elf_errors
+from heapfit.importers.executable import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]
@@ -83,8 +83,7 @@ class Memory:
         """The pointers that lie in a range, as far as it was captured."""
         found = [np.zeros(0, self.kind)]
         for address, data in self.spans:
-            first = max(start, address)
-            first += -first % self.pointer
+            first = -(-max(start, address) // self.pointer) * self.pointer
             count = (min(end, address + len(data)) - first) // self.pointer
             if count > 0:
                 found.append(np.frombuffer(data, self.kind, count, first - address))
@@ -145,14 +144,17 @@ def _read_core(
     spans = [
         (one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]]) for one in loads
     ]
-    skipped = _BEFORE_REGISTERS[memory.pointer]
     notes = (
         note
         for one in core.iter_segments()
         if isinstance(one, NoteSegment)
         for note in one.iter_notes()
     )
-    words = [one["n_descdata"][skipped:] for one in notes if one["n_type"] == "NT_PRSTATUS"]
+    words = [
+        one["n_descdata"][_BEFORE_REGISTERS[memory.pointer] :]
+        for one in notes
+        if one["n_type"] == "NT_PRSTATUS"
+    ]
     registers = [
         np.frombuffer(one, memory.kind, len(one) // memory.pointer).astype(np.uint64)
         for one in words
@@ -167,8 +169,7 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     table = program.get_section_by_name(".symtab")
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         kind = row["st_info"]["type"]
-        is_named = row.name and row.name[0] != "$"
-        if is_named and kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF":
+        if row.name[:1] not in ("", "$") and kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF":
             for name in (row.name, row.name.split(".")[0]):
                 found.setdefault(
                     name,

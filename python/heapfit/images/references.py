@@ -58,9 +58,11 @@ def mark_references(memory: Memory, heaps: Sequence[Heap], askers: Mapping[int, 
 def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
     """The words of registers, data, bss and stacks, without those of the heaps themselves."""
     stacks = [int(one[memory.stack]) for one in memory.registers if memory.stack < len(one)]
-    places = [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
-    if not memory.registers:
-        places = [(at, at + len(data)) for at, data in memory.spans]
+    places = (
+        [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
+        if memory.registers
+        else [(at, at + len(data)) for at, data in memory.spans]
+    )
     variables = (
         (at, at + size)
         for name in {name for row in layouts() for name in row["symbols"]}

@@ -79,5 +79,6 @@ def _heap(content: dict[str, Any]) -> Heap:
     blocks = [Block(*one) for one in content["blocks"]]
     if any([type(one) for one in block] != [*_KINDS] for block in blocks):
         raise ValueError("a field is of another type")
-    content["damage"] = [Damage(*one) for one in content["damage"]]
-    return Heap(**{**content, "blocks": blocks})
+    return Heap(
+        **{**content, "blocks": blocks, "damage": [Damage(*one) for one in content["damage"]]}
+    )

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TypeVar
 
 from elftools.common.exceptions import DWARFError
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
-from heapfit.importers.elf_file import DAMAGED
+from heapfit.importers.executable import DAMAGED
+
+T = TypeVar("T")
 
 _FUNCTIONS = (  # of each source of a heap one
     *("pvPortMalloc", "mem_malloc", "sys_heap_alloc", "heap_caps_init", "tlsf_create"),
@@ -42,18 +45,18 @@ def _note(die: DIE, found: dict[str, int]) -> None:
         die = die.get_DIE_from_attribute("DW_AT_type")
         name = "" if _name(die) else name
     if die.tag == "DW_TAG_variable" and "DW_AT_const_value" in die.attributes:
-        found.setdefault(name, _number(die, "const_value"))
+        found.setdefault(name, _value(die, "const_value", 0))
     if name and die.tag == "DW_TAG_structure_type":
-        found.setdefault(name, _number(die, "byte_size"))
+        found.setdefault(name, _value(die, "byte_size", 0))
         for one in die.iter_children():
-            found.setdefault(f"{name}.{_name(one)}", _number(one, "data_member_location"))
+            found.setdefault(f"{name}.{_name(one)}", _value(one, "data_member_location", 0))
 
 
 def _name(die: DIE) -> str:
-    found = die.attributes.get("DW_AT_name")
-    return found.value.decode(errors="replace") if found else ""
+    return _value(die, "name", b"").decode(errors="replace")
 
 
-def _number(die: DIE, what: str) -> int:
+def _value(die: DIE, what: str, otherwise: T) -> T:
+    """An attribute, if it is there and of the type of `otherwise`."""
     found = die.attributes.get(f"DW_AT_{what}")
-    return found.value if found and isinstance(found.value, int) else 0
+    return found.value if found and isinstance(found.value, type(otherwise)) else otherwise

@@ -26,6 +26,7 @@ Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its default
 MOST_CHUNKS = 1 << 20  # of a heap
 _MOST_TRIED = 1 << 18  # places at which a damaged heap may go on
 _ENOUGH = 8  # chunks in a row that are as they should be
+_SPARE = 64  # bytes of a chunk behind what was asked for, at most
 LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
 _STATES = {True: LIVE, False: FREE, None: OWN}
 
@@ -62,6 +63,7 @@ class Heap:
     damage: list[Damage] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)  # what nothing in the dump confirms
     confirmed: list[str] = field(default_factory=list)  # by which of the heap's own sums
+    fences: int = 0  # whole ones, behind what blocks were asked for
 
     def pieces(self, state: str) -> list[Block]:
         """The pieces in this state, by address."""
@@ -126,6 +128,7 @@ class Walk:
         self._key = paths.sum(layout["key"])
         self._base = paths.sum(layout["base"]) if layout["base"] else None
         self._top = paths.sum(layout["top"]) if layout["top"] else heap.end
+        self._owner = paths.sum(layout["owner"]) if layout["owner"] else None
         self._free: set[int] = set()  # the chunks of the free list
         last = at = paths.sum(layout["free_list"]) ^ self._key
         while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
@@ -140,11 +143,10 @@ class Walk:
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        bounds = BOUNDS[self._layout["marks"]](
-            partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
-        )
-        end = self._heap.end
-        return {one[0]: one[1:] for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= end}
+        word = partial(self._memory.word, size=4)
+        bounds = BOUNDS[self._layout["marks"]](word, *map(paths.sum, self._layout["from"]))
+        found = (one for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= self._heap.end)
+        return {one[0]: one[1:] for one in found}
 
     def _is_captured(self, chunk: int) -> bool:
         """True if the header of a chunk and its first link lie in the dump."""
@@ -175,17 +177,20 @@ class Walk:
             return heap.end, False, None
         try:
             end = self.end_of(chunk)
-            is_even = (end - heap.start) % layout["step"] == 0 or end == heap.end
-            if not is_even or not chunk + layout["least"] <= end <= heap.end:
-                return None
             place = end if layout["where"] == "next" else chunk
             flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
             is_used = place != heap.end and bool(flag & layout["bit"]) is layout["used"]
             is_used = chunk not in self._free if layout["where"] == "list" else is_used
-            own = layout["own"] and chunk == heap.start
-            return end, None if own else is_used, self._find_wrong(chunk, end, is_used)
+            if (
+                ((end - heap.start) % layout["step"] and end != heap.end)
+                or not chunk + layout["least"] <= end <= heap.end
+                or end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE
+            ):
+                return None
+            wrong = self._find_wrong(chunk, end, is_used)
         except UnreadError:
             return None
+        return end, None if layout["own"] and chunk == heap.start else is_used, wrong
 
     def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
         """The chunk whose header is wrong: this one, the next one or neither."""
@@ -194,12 +199,30 @@ class Walk:
         wrong.append(self._torn is None and chunk in self._free)
         if chunk == self._torn or (is_used and any(wrong)):
             return chunk
+        if is_used and layout["asked"]:
+            fence = sum(self._place(chunk, end, is_used=is_used))
+            if self._memory.word(fence, 4) != layout["fence"]:
+                return fence
+            heap.fences += 1
         is_told = end != heap.end or layout["before_last"]
         if not layout["before"] or not is_told or (layout["before_free"] and is_used):
             return None
         back = self._field(end, layout["before_at"])
         first = {"size": end - back * layout["unit"], "offset": heap.start + back, "address": back}
         return None if first[layout["before"]] == chunk else end
+
+    def _place(self, chunk: int, end: int, *, is_used: bool | None) -> tuple[int, int]:
+        """The address of a chunk's block, and its bytes: those asked for, if a word says them."""
+        layout, pointer = self._layout, self._memory.pointer
+        address = chunk + layout["block"] * self._word
+        address += -address % layout["align"]
+        size = max(end + layout["tail"] * self._word - address, 0)
+        if is_used and layout["asked"]:
+            size = min(size, max(self._field(chunk, layout["asked"]) - layout["less"], 0))
+        is_owned = self._owner is not None and is_used
+        if is_owned and self._owner in self._memory.words(address, address + pointer):
+            return address + pointer, max(size - pointer, 0)
+        return address, size
 
     def _resume(self, at: int) -> int:
         """The first place behind `at` from which chunks lead on; the heap's end if none does."""
@@ -217,17 +240,18 @@ class Walk:
 
     def run(self) -> None:
         """Fills the heap's blocks and damage."""
-        heap, layout, at = self._heap, self._layout, self._heap.start
+        heap, at = self._heap, self._heap.start
         while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
             end, is_used, wrong = self.look(at) or (0, False, at if self._is_captured(at) else None)
             state = UNREAD if end == 0 else _STATES[is_used]
             end = end or self._resume(at)
-            address = at + layout["block"] * self._word
-            address += -address % layout["align"]
-            size = max(end + layout["tail"] * self._word - address, 0)
+            address, size = self._place(at, end, is_used=is_used)
             heap.blocks.append(Block(at, end - at, address, size, state))
             if wrong is not None and wrong not in [one.address for one in heap.damage[-1:]]:
-                whole = (one for one in reversed(heap.blocks) if one.state != UNREAD)
-                before = next((one[2:4] for one in whole if one.chunk < wrong), (0, 0))
-                heap.damage.append(Damage(wrong, *before))
+                whole = (
+                    one[2:4]
+                    for one in reversed(heap.blocks)
+                    if one.state != UNREAD and one.chunk < wrong
+                )
+                heap.damage.append(Damage(wrong, *next(whole, (0, 0))))
             at = end

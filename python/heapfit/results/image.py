@@ -97,7 +97,8 @@ def describe_heap(heap: Heap) -> list[str]:
             (heap.assumed, f"Not confirmed: {'; '.join(map(printable, heap.assumed))}."),
         ),
         *(
-            f"DAMAGED: the header at {one.address:#x} is overwritten. The last intact neighbour "
+            f"DAMAGED: what the heap keeps at {one.address:#x} is overwritten. The last intact "
+            "neighbour "
             + (f"before it: {one.size:,} B at {one.neighbour:#x}." if one.neighbour else "is none.")
             for one in heap.damage[:_SHOWN]
         ),
@@ -163,8 +164,10 @@ def _tables(heap: Heap) -> list[Part]:
     """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
     lost = _count([one for one in live if not one.is_referenced])
-    rows = [_Row(*key, n, lost[key]) for key, n in _count(live).items()]
-    rows.sort(key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
+    rows = sorted(
+        (_Row(*key, n, lost[key]) for key, n in _count(live).items()),
+        key=lambda row: (-row.size * row.more, -row.size * row.blocks, row),
+    )
     holes = _list_holes(heap)
     return [
         *_table("Live blocks, not referenced ones first:", "not referenced", rows),
@@ -183,8 +186,10 @@ def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
         _count([one for heap in taken.heaps for one in heap.pieces(LIVE)])
         for taken in (before, after)
     )
-    rows = [_Row(*key, n, n - was[key]) for key, n in now.items() if n > was[key]]
-    rows.sort(key=lambda row: (-row.size * row.more, row))
+    rows = sorted(
+        (_Row(*key, n, n - was[key]) for key, n in now.items() if n > was[key]),
+        key=lambda row: (-row.size * row.more, row),
+    )
     sums = [sum(size * n for (size, _), n in one.items()) for one in (was, now)]
     return [
         Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),

@@ -3,7 +3,8 @@
  * Stand-ins for the heaps of lwIP, Zephyr and ESP-IDF, written by us after their published layouts:
  * headers, names and counters are theirs, the rule is a plain first fit. -DLWIP, -DZEPHYR,
  * -DESP_IDF chooses one, -DPOISONED the last with poisoning, -DMOVED one whose structs have more
- * members; what each defines is where a chunk ends, whether it is used, and how that is written.
+ * members, with lwIP's overflow checks and Zephyr's k_malloc; what each defines is where a chunk
+ * ends, whether it is used, and how that is written.
  */
 #include "heap.h"
 
@@ -33,9 +34,9 @@ typedef struct mem {
 } mem;
 
 #ifdef MOVED
-enum { HEADER = 24, STEP = 4, LEAST = 52, CHECKED = 16 };
+enum { HEADER = 24, STEP = 4, LEAST = 52 };
 #else
-enum { HEADER = 8, STEP = 4, LEAST = 20, CHECKED = 0 };
+enum { HEADER = 8, STEP = 4, LEAST = 20 };
 #endif
 static uint8_t *ram;
 static mem *ram_end;
@@ -232,12 +233,28 @@ static void *poisoned(unsigned char *block, size_t size) {
     __builtin_memcpy(block + HEAD + size, &tail, 4);
     return block + HEAD;
 }
-#else
-#if defined(LWIP)
-enum { HEAD = 0, POISON = CHECKED };
+#elif defined(LWIP) && defined(MOVED)
+/* What MEM_OVERFLOW_CHECK of lwIP puts there. */
+enum { HEAD = 0, POISON = 16 };
+
+static void *poisoned(unsigned char *block, size_t size) {
+    ((mem *)(void *)(block - HEADER))->user_size = (uint16_t)size;
+    for (size_t i = 0; i < POISON; i++) {
+        block[i - POISON] = block[size + i] = 0xCD;
+    }
+    return block;
+}
+#elif defined(ZEPHYR) && defined(MOVED)
+/* What k_malloc puts there: the heap that it is of. */
+enum { HEAD = 4, POISON = HEAD };
+
+static void *poisoned(unsigned char *block, size_t size) {
+    (void)size;
+    *word_at((uintptr_t)block) = (uint32_t)(uintptr_t)&_system_heap;
+    return block + HEAD;
+}
 #else
 enum { HEAD = 0, POISON = 0 };
-#endif
 
 static void *poisoned(unsigned char *block, size_t size) {
     (void)size;
