@@ -29,7 +29,6 @@ from heapfit.comparison.comparison import compare
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
-    HOLE_LIMIT,
     TWO_ENDS,
     layouts,
     make_tailored_candidates,
@@ -99,11 +98,10 @@ def program(name: str) -> Program:
         plain = [
             Candidate(key, Heap(key, plan), "", False) for key, plan in layouts(ALIGNMENT).items()
         ]
-        trained = ratios(loaded, learned(loaded, (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS)))
-        limited = {HOLE_LIMIT: trained.pop(HOLE_LIMIT, float("inf"))}
+        trained = ratios(loaded, learned(loaded))
         measured = Program(
             name.removesuffix(".heap.gz"),
-            ratios(loaded, plain) | limited,
+            ratios(loaded, plain),
             trained,
             tuple(ratio(by_alignment[alignment], one) for one, alignment in RIVALS),
         )

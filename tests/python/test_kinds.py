@@ -127,6 +127,24 @@ def test_growth_has_its_rate_its_clock_and_what_holds_it(tmp_path: Path) -> None
     assert found.microseconds == pytest.approx(1000, rel=0.001)
 
 
+def test_the_pace_of_a_leak_is_without_a_cache_that_filled_beside_it(tmp_path: Path) -> None:
+    """Of 12,000 requests every 30th leaks 100 B, and one of 60 is kept up to 100 of 92 B."""
+    rows = []
+    for i in range(12_000):
+        size = 100 if i % 30 == 0 else 92 if i % 60 == 1 and i < 6000 else 24
+        rows += [(1, i, size)] if size != 24 else [(1, i, 24), (4, i, 0)]
+    op, objects, sizes = (np.array(one) for one in zip(*rows, strict=True))
+    columns = {
+        "op": op.astype(np.uint8),
+        "object": objects.astype(np.uint32),
+        "size": sizes.astype(np.uint64),
+        "time": np.arange(len(rows), dtype=np.uint64),
+    }
+    kind = kind_of(write_trace(tmp_path / "t.parquet", [columns], TraceInfo()))
+    assert kind.is_leak and [one.name for one in kind.growth] == [100]
+    assert kind.rate.slope == pytest.approx(100 * 400 / len(rows), rel=0.03)
+
+
 def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     found = kind_of(lines_of(tmp_path / "t.parquet", released=True))
     assert found.kind is Kind.JOB

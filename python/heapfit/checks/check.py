@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
@@ -111,6 +112,7 @@ class CheckedRecording:
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
     content: str = ""  # the hash of its requests; "" beside a base alone
     holes: tuple[Hole, ...] | None = None  # at the peak; None: not measured, or not known
+    refused_after: float | None = None  # seconds from the first event to the request that failed
     grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
 
     @property
@@ -404,7 +406,11 @@ def _check_recording(
         checked = replace(checked, changes=_changes(loaded, request))
     stage("find what grew")("find what grew", 0.5)
     return replace(
-        checked, grows=_describe_growing(loaded, options.programs, plan.region or 0, needed)
+        checked,
+        refused_after=None
+        if run.refusal is None
+        else int(np.ptp(loaded.trace.whole("time")[0][: run.refusal.event + 1])) / 1e6,
+        grows=_describe_growing(loaded, options.programs, plan.region or 0, needed),
     )
 
 

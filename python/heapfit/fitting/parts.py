@@ -25,7 +25,6 @@ from heapfit.comparison.work import Work, total_work
 from heapfit.design.placement.learned import GUESSED_ON
 from heapfit.design.placement.tailored_plans import (
     BY_LIFETIME,
-    HOLE_LIMIT,
     LEAST_POINTS,
     find_layout,
 )
@@ -70,7 +69,7 @@ class Parts:
         """
         heaps, work = [row.heap, row.heap], Work()
         if row.trained_on_this_trace:
-            climbs = not row.name.startswith((BY_LIFETIME, HOLE_LIMIT))
+            climbs = not row.name.startswith(BY_LIFETIME)
             options = replace(options, layout=find_layout(row.plan), climbs=climbs)
             learned = [
                 split_applicable(list_uncounted(shorten(one, GUESSED_ON) or one, options))

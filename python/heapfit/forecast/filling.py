@@ -80,7 +80,7 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     first, middle, last = (_format(one / scale, unit) for one in (soonest, at, latest))
     joint = "to" if latest < inf else "or"  # growth may as well stop
     span = "" if first == middle == last else f" ({first} {joint} {last})"
-    return f"A heap of {region:,} B is full after about {middle} {unit}{span}."
+    return f"A heap of {region:,} B is full after about {middle} {unit}{span} from its first event."
 
 
 def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float]:

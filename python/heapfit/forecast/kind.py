@@ -38,6 +38,7 @@ WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
+_EXPLAINS = 0.8  # of what live bytes gain at last, what grows alone
 _BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
@@ -112,13 +113,16 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         is_growing, total = True, trend_of_growth(windows.peaks)
         kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
+    joint = find_joint_trend(series, growth) if growth else total
+    newest = find_trend(windows.troughs[len(windows) // 2 :]).slope
     if growth and holds:
         kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     return RecordingKind(
         kind,
         reason,
         windows,
-        find_joint_trend(series, growth) if growth and not is_growing else total,
+        # What filled up beside what grows, as a cache does, is in the trend of all.
+        joint if not is_growing or joint.slope >= _EXPLAINS * newest else total,
         growth,
         find_period(profile) if kind is Kind.CYCLE else None,
         microseconds,

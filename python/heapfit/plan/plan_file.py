@@ -327,5 +327,6 @@ def pointer_size_warning(kind: str, pointer_bits: int) -> str | None:
     """
     if kind != "heap" or pointer_bits == 32:
         return None
-    width = f"on {pointer_bits} bit" if pointer_bits else "with pointers of unknown size"
-    return f"recorded {width}: sizes differ on 32; record on the target before you ship"
+    wide = f"on {pointer_bits} bit: sizes differ on 32; record on the target before you ship"
+    unknown = "with pointers of unknown size: import --pointer-bits 32 says a 32-bit target's"
+    return f"recorded {wide if pointer_bits else unknown}"

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding, RecordingNeeds
 from heapfit.checks.growth import Change, Changes, Name
@@ -146,7 +146,7 @@ def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) 
     if left is None or left < 0:
         return f" but not in every larger heap up to {region:,} B" if region else ""
     rough = f"some {float(f'{left:.2g}'):,.0f} B left by its peak (--measure is exact)"
-    return f" with {rough if region is None else f'{left:,} B left'}"
+    return f" with {rough if region is None else f'{left:,} B left: it needs {region:,} B'}"
 
 
 def _describe_finding(one: CheckedRecording, check: Check) -> str:
@@ -191,7 +191,11 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
         base = (check.base and check.base.name) or "planned"
         causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
     failed = (
-        describe_refusal(refusal, check.plan, site, is_growing=bool(one.grows)) if refusal else []
+        describe_refusal(
+            refusal, check.plan, site, is_growing=bool(one.grows), seconds=one.refused_after
+        )
+        if refusal
+        else []
     )
     told = [*causes, *filter(None, [one.grows]), *failed]
     return told if causes or not told else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
@@ -221,8 +225,10 @@ def describe_other_programs(check: Check) -> list[str]:
     ]
     if not program or not others:
         return []
-    is_one = "is a recording" if len(others) == 1 else "and others are recordings"
-    return [f"{others[0].name} {is_one} of {others[0].trace.program}, the plan of {program}."]
+    return [
+        f"{others[0].name} is a recording of {others[0].trace.program}, the plan of {program}"
+        + ("." if len(others) == 1 else "; others are of other programs, too.")
+    ]
 
 
 def say_verdict(one: CheckedRecording) -> str:
@@ -328,20 +334,31 @@ def _growth_parts(one: CheckedRecording) -> list[Part]:
 
 
 def describe_refusal(
-    refusal: Refusal, plan: PlanFile, site: Name | None, *, is_growing: bool = False
+    refusal: Refusal,
+    plan: PlanFile,
+    site: Name | None,
+    *,
+    is_growing: bool = False,
+    seconds: float | None = None,
 ) -> list[str]:
-    """Why a request ran out of memory: more than was planned, or a fragmented heap."""
+    """Why a request ran out of memory: more than was planned, or a fragmented heap.
+
+    `seconds`: from the start of the recording; told from a millisecond on.
+    """
     by, planned, within = "" if site is None else f" by {site}", peak_of_plan(plan), ", within the"
+    when = f" after {seconds:,.3f} s" if (seconds or 0) >= 1e-3 else ""
     reasons = which_hold(
-        (not planned, ""),
+        (not planned and refusal.free < refusal.size, ""),
+        (not planned, ": the heap is fragmented"),
         (refusal.live + refusal.size > planned, ": above the planned peak"),
         (plan.plan.filled_pools, f"{within} planned peak: the pools do not fit these sizes"),
         (is_growing, f"{within} planned peak"),
         (True, f"{within} planned peak: the heap is fragmented"),
     )
     return [
-        f"A request for {refusal.size:,} B{by} came with {refusal.live:,} B live{reasons[0]}.",
-        f"{refusal.free:,} B were free, the largest free block had {refusal.largest_hole:,} B.",
+        f"A request for {refusal.size:,} B{by} came{when} with {refusal.live:,} B live"
+        f"{reasons[0]}.",
+        f"{refusal.free:,} B were free for requests, {refusal.largest_hole:,} B in one block.",
     ]
 
 
@@ -393,7 +410,12 @@ def change_table(what: str, changed: Sequence[Change]) -> Table[Change]:
     base = "of base" if changed[0].before is not None else ""
     heading = "size up to" if what == "size" else what
     columns: list[Column[Change]] = [
-        Column(heading=heading, page=what, shown=lambda one: one.name, told=_name_change(what)),
+        Column(
+            heading=heading,
+            page=what,
+            shown=lambda one: one.name,
+            told=lambda name: f"up to {size(int(name))}" if what == "size" else str(name),
+        ),
         Column(heading="at the peak", shown=lambda one: one.now.at_peak, told=size),
         Column(
             heading=base,
@@ -410,10 +432,6 @@ def change_table(what: str, changed: Sequence[Change]) -> Table[Change]:
         ),
     ]
     return Table(columns, changed, caption=f"Live bytes by {what}, {_order(changed)}.")
-
-
-def _name_change(what: str) -> Callable[[Name], str]:
-    return lambda name: f"up to {size(int(name))}" if what == "size" else str(name)
 
 
 def _list_unchecked(check: Check) -> list[str]:

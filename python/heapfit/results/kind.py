@@ -53,8 +53,8 @@ def growth_parts(kind: RecordingKind, names: Mapping[int, str]) -> list[Part]:
     """What grows, by call site, size and thread, the largest of each first; nothing: no part."""
     if not kind.growth:
         return []
-    told = describe_growth(kind, names) if kind.is_growing else ""
-    return [*paragraph(told), Line(""), growth_table(kind, names)]
+    grew = describe_growth(kind, names) if kind.is_growing else ""
+    return [*paragraph(grew), Line(""), growth_table(kind, names)]
 
 
 def growth_table(
@@ -71,8 +71,12 @@ def growth_table(
         Column(heading="held at the end", page="held", shown=lambda part: part.held, told=size),
         Column(heading="blocks", shown=lambda part: part.blocks),
     ]
-    caption = "What grew while it was recorded. Held: born after the start-up and live at the end."
-    return Table(columns, kind.growth[:_SHOWN], caption=caption, indent=indent)
+    return Table(
+        columns,
+        kind.growth[:_SHOWN],
+        caption="What grew while recorded. Held: born after the start-up and live at the end.",
+        indent=indent,
+    )
 
 
 def _name_part(part: BlockGroup, names: Mapping[int, str]) -> str:
@@ -85,9 +89,12 @@ def kind_section(
     kind: RecordingKind, others: Sequence[RecordingKind], names: Mapping[int, str]
 ) -> Section:
     """The section of a page; `others` are the kinds of all, `names` those of call sites."""
-    all_ = describe_kinds(others) if len(others) > 1 else ""
-    parts: list[Part] = [Line(describe_kind(kind)), *paragraph(all_), _draw_kind(kind)]
-    parts += [growth_table(kind, names)] if kind.growth else []
+    parts: list[Part] = [
+        Line(describe_kind(kind)),
+        *paragraph(describe_kinds(others) if len(others) > 1 else ""),
+        _draw_kind(kind),
+        *([growth_table(kind, names)] if kind.growth else []),
+    ]
     return Section("kind", f"Kind of recording: {kind.kind}", parts, "Kind")
 
 

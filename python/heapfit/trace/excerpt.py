@@ -34,6 +34,7 @@ _LIVES: Final = 16  # a window has as many events, at least, for each block that
 _STRETCH: Final = 1024  # events; peaks are found by stretches of this length
 _BEFORE: Final = 3  # quarters of a window that lie before the end of its peak's stretch
 _READ, _KEEP = "look for peaks", "read the excerpt"
+_EXCERPT: Final = "excerpt"  # of what was found of a recording
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,14 +132,21 @@ def save_excerpt(
 
 
 def shorten(loaded: LoadedTrace, events: int) -> LoadedTrace | None:
-    """An excerpt in memory of about so many events; None where it is no less than half of all.
+    """An excerpt in memory of about so many events, made once; None: it is no less than half.
 
     None, too, where so many blocks are live at once that holes need more events to form.
     """
     profile = loaded.profile
     if profile.events < 2 * events or events < 2 * _LIVES * profile.live_blocks_max:
         return None
-    peaks = _engine.StretchPeaks(_STRETCH)
+    if (_EXCERPT, events) not in loaded.found:
+        loaded.found[_EXCERPT, events] = _shorten(loaded, events)
+    found: LoadedTrace = loaded.found[_EXCERPT, events]
+    return replace(found, alignment=loaded.alignment)
+
+
+def _shorten(loaded: LoadedTrace, events: int) -> LoadedTrace:
+    profile, peaks = loaded.profile, _engine.StretchPeaks(_STRETCH)
     peaks.feed(loaded.events)
     found = Survey(profile, loaded.content, peaks.live_highest, tuple(peaks.octave_peaks))
     excerpt, kept = _engine.Excerpt(windows_of(found, events)), _engine.EventArray()

@@ -8,11 +8,10 @@ they do not mix:
     | control | blocks that stay   | ->  top  <- | come and go      |
     +---------+--------------------+-------------+------------------+
 
-First it is tried whether large holes are better left alone while the top serves. Which classes go
-together is guessed from their lifetimes, every guess replayed; a hill climb then turns single
-classes over, and several at a time. A plan is replayed in a region just below the best so far,
-where most fail early; what is known of a plan counts as if it had been replayed, so that the same
-plans are tried. Everything is bounded in replayed events, and seeded.
+Which classes go together is guessed from their lifetimes, every guess replayed; a hill climb then
+turns single classes over, and several at a time. A plan is replayed in a region just below the best
+so far, where most fail early; what is known of a plan counts as if it had been replayed, so that
+the same plans are tried. Everything is bounded in replayed events, and seeded.
 """
 
 from __future__ import annotations
@@ -32,6 +31,7 @@ from heapfit.sweep.lookahead import with_following
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.excerpt import shorten
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import RESIZE
 
 T = TypeVar("T")
 
@@ -57,9 +57,6 @@ _REFINED = 3  # guesses
 _LAYOUT_SAVES = 500  # another layout's guess has to save U_max over this
 GUESSED_ON = 100_000  # events of an excerpt, about: where that is less than half of all
 _FINEST = 2000  # what a change has to save is U_max over this
-
-HOLE_LIMITS = (4, 8, 16, 32)  # tried; no other was
-_LIMIT_SAVES = 20  # a limit has to save U_max over this: decision 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +94,6 @@ class Placement:
     """The result of learning, step by step; each step has the best layout until then."""
 
     plain: PlacedLayout  # the layout that serves best as it is
-    limited: PlacedLayout  # large holes left alone
     by_lifetime: PlacedLayout
     climbed: PlacedLayout
     tried: int  # plans
@@ -133,6 +129,7 @@ class PlacementSearch:
         self.tried = 0
         self.replayed = 0  # events
         self._loaded = loaded
+        self._resizes = bool((loaded.events.ops() == RESIZE).any())
         self._cache = TrialCache(loaded)
         self._most_events = max(most_events, 1)
         self._events_left = most_events
@@ -152,23 +149,15 @@ class PlacementSearch:
         plain = self.best
         if plain is None:
             return None
-        self._limit_holes(
-            [
-                replace(one, scalars={**one.scalars, "hole_limit": limit})
-                for one in layouts
-                for limit in HOLE_LIMITS
-            ]
-        )
-        limited = by_lifetime = self.best or plain
+        by_lifetime = plain
         if self._has_work():
-            for placing in self._guess(limited, layouts):
+            for placing in self._guess(plain, layouts):
                 if self._has_work() and self._refine(placing):
-                    by_lifetime = self.best or limited
+                    by_lifetime = self.best or plain
             if climbs:
-                layout = (self.best or limited).layout
+                layout = (self.best or plain).layout
                 self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
-        best = self.best or limited
-        return Placement(plain, limited, by_lifetime, best, self.tried, self.replayed)
+        return Placement(plain, by_lifetime, self.best or plain, self.tried, self.replayed)
 
     def _guess(self, best: PlacedLayout, layouts: Sequence[Plan]) -> list[PlacedLayout]:
         """The guesses to refine: of the layouts that need little more than the best.
@@ -178,8 +167,6 @@ class PlacementSearch:
         short = None if self._loaded.fleet else shorten(self._loaded, GUESSED_ON)
         if short is not None:
             return self._learn_on(short, layouts)
-        if best.layout not in layouts:
-            layouts = [*layouts, best.layout]
         blocks = blocks_of(self._loaded)
         limit = best.region + _round_up(self._loaded.profile.u_max // _NEAR)
         near = self._select_serving([PlacedLayout(layout, 0, 0) for layout in layouts], limit)
@@ -204,22 +191,6 @@ class PlacementSearch:
     def close(self) -> None:
         """Stops the replays that were started ahead."""
         self._cache.close()
-
-    def _limit_holes(self, limited: Sequence[Plan]) -> None:
-        """Keeps the best of these layouts with hole limits, if it saves enough."""
-        before = self.best
-        assert before is not None
-        enough = before.region - _round_up(self._loaded.profile.u_max // _LIMIT_SAVES)
-        for plan, *following in self._with_following(limited):
-            if self._events_left <= 0:
-                break
-            self._expect([plan, *following], max(enough, 0))
-            if self._run(plan, max(enough, 0)).runs:
-                self._try(plan, 0)
-            else:
-                self.tried += 1
-        if self.best is not None and self.best.region > enough:
-            self.best = before
 
     def _select_improving(self, placings: Sequence[PlacedLayout]) -> list[PlacedLayout]:
         """The guesses that serve in less than all before them, the least first.
@@ -362,7 +333,8 @@ class PlacementSearch:
         """The region that is enough, if `region` is enough; None if it is not.
 
         One run shows it for most plans. Where `is_to_be_known` it is searched for the others, and
-        below what one run took: a trace that resizes may do with less.
+        below what one run took: a trace that resizes may do with less, others with a few bytes
+        less, by chance, which no long one is replayed for.
         """
         result = self._run(plan, region)
         if not result.runs:
@@ -370,22 +342,20 @@ class PlacementSearch:
         trial = self._loaded.trial(plan)
         if result.reach:
             region = min(trial.region_for(result.reach), region)
-        if not is_to_be_known:
+        is_told = bool(result.reach) and not self._resizes
+        if not is_to_be_known or (is_told and len(self._loaded.events) >= 2 * GUESSED_ON):
             return region
         if result.reach and not self._run(plan, max(region - self._grain, 0)).runs:
             return region
-        return self._charge(trial.descend(region, self._grain, self._above, self._report)).region
+        above = [] if is_told else self._above
+        return self._charge(trial.descend(region, self._grain, above, self._report)).region
 
     def _is_by_size(self, plan: Plan) -> bool:
         return not plan.sites and self._loaded.fleet is None
 
     def _run(self, plan: Plan, region: int) -> _engine.TrialResult:
         self._report()
-        result = (
-            self._cache.run(plan, region)
-            if self._is_by_size(plan)
-            else self._loaded.trial(plan).run(region)
-        )
+        result = self._cache.run(plan, region)
         self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result

@@ -28,7 +28,6 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 ALLOCATOR = "tailored"
-HOLE_LIMIT = "tailored_hole_limit"
 BY_LIFETIME = "tailored_by_lifetime"
 TWO_ENDS = "tailored_two_ends"
 BY_SITE = "tailored_by_site"
@@ -36,7 +35,7 @@ LEAST_POINTS = 0.5  # percent of U_max: what is less did not hold elsewhere (dec
 STATIC_ZONES = "tailored_static_zones"
 _MOST_STATIC = 1.02  # sum S_i P_i,max over U_max: what zones that are never full at once may cost
 _COARSE = 8  # bytes: the granule that may serve where 4 B is asked for
-_LEARNED = (HOLE_LIMIT, BY_LIFETIME, TWO_ENDS)
+_LEARNED = (BY_LIFETIME, TWO_ENDS)
 NOT_LEARNED = "with --effort quick no placement is learned"
 
 
@@ -135,17 +134,8 @@ def make_tailored_candidates(
 def _learned_candidates(
     learned: Placement, before: tuple[str, PlacedLayout], u_max: int
 ) -> tuple[list[Candidate | NotApplicable], tuple[str, PlacedLayout]]:
-    """The candidates of the hole limit that saves most, of the lifetimes, and of the climb that
-    starts from them; and the last of these that saves enough, or the one before."""
-    limit = learned.limited.layout.scalars.get("hole_limit", 0)
-    alone = f"holes of more than {limit} times a request are not split"
-    limited = (
-        candidate_if_better(HOLE_LIMIT, learned.limited, before, u_max, alone)
-        if limit
-        else NotApplicable(HOLE_LIMIT, "splitting every large hole is best", before[0])
-    )
-    if isinstance(limited, Candidate):
-        before = HOLE_LIMIT, learned.limited
+    """The candidates of the lifetimes, and of the climb that starts from them; and the last of
+    these that saves enough, or the one before."""
     apart = "short-lived and long-lived blocks at different ends"
     by_lifetime = candidate_if_better(BY_LIFETIME, learned.by_lifetime, before, u_max, apart)
     climb = f"{learned.tried:,} plans tried"
@@ -159,7 +149,7 @@ def _learned_candidates(
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
     whole = replace(two_ends, replayed=learned.replayed)  # of all
-    return [limited, by_lifetime, whole], before
+    return [by_lifetime, whole], before
 
 
 def _judge_sites(
