@@ -125,6 +125,37 @@ void bind_wire(nb::module_ &module) {
             "Reads what is new in a chunk that is still written to; True once it is full.");
 }
 
+void bind_heap_log(nb::module_ &module) {
+    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.")
+        .def(
+            "__init__",
+            [](HeapLogTrace *self, const std::string &line, const std::string &free,
+               const std::string &resize, bool frees_newest) {
+                std::vector<OwnLine> own;
+                add_lines(own, Op::alloc, line);
+                add_lines(own, Op::free, free);
+                add_lines(own, Op::resize, resize);
+                new (self) HeapLogTrace(OnUnknown::drop, own,
+                                        frees_newest ? Equal::newest : Equal::oldest);
+            },
+            nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
+            "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
+            "several, "
+            "one a line.");
+    module.def(
+        "number_of_name",
+        [](nb::bytes name) {
+            return number_of({name.c_str(), name.size()});
+        },
+        nb::arg("name"), "The number that stands for a name of a log of calls in its trace.");
+    module.def(
+        "has_heap_log",
+        [](nb::bytes head) {
+            return has_heap_log({head.c_str(), head.size()});
+        },
+        nb::arg("head"), "Whether a line of these bytes is an event of a heap's log.");
+}
+
 } // namespace
 
 void bind_trace(nb::module_ &module) {
@@ -146,29 +177,8 @@ void bind_trace(nb::module_ &module) {
             "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
             nb::rv_policy::move,
             "Of all blocks of a byte or more, in the order of Replay.offsets; empty unless kept.");
-    bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.")
-        .def(
-            "__init__",
-            [](HeapLogTrace *self, const std::string &line, const std::string &free,
-               const std::string &resize, bool frees_newest) {
-                std::vector<OwnLine> own;
-                add_lines(own, Op::alloc, line);
-                add_lines(own, Op::free, free);
-                add_lines(own, Op::resize, resize);
-                new (self) HeapLogTrace(OnUnknown::drop, own,
-                                        frees_newest ? Equal::newest : Equal::oldest);
-            },
-            nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
-            "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
-            "several, "
-            "one a line.");
+    bind_heap_log(module);
     bind_reader<HeaptrackTrace>(module, "HeaptrackTrace", "Reads a file of heaptrack.");
-    module.def(
-        "has_heap_log",
-        [](nb::bytes head) {
-            return has_heap_log({head.c_str(), head.size()});
-        },
-        nb::arg("head"), "Whether a line of these bytes is an event of a heap's log.");
     module.def(
         "has_frame",
         [](nb::bytes head) {

@@ -40,11 +40,10 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
-from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan import allocators
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, require_alignment
-from heapfit.plugin import build, measure, plugins_of
+from heapfit.plugin import measure_all, plugins_of
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.fit_page import write_report
 from heapfit.simulation import simulate as simulation
@@ -278,9 +277,7 @@ def compare(
         loaded = load_trace(trace, alignment, progress)
         found = comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
         others = plugins_of([Path(one) for one in plugins], trace.info.pointer_bits or 64, ())
-        with scratch_folder() as folder:
-            built = [build(one, Path(folder) / str(i)) for i, one in enumerate(others)]
-            rows = tuple(measure(one, trace, alignment, progress) for one in built)
+        (rows,) = measure_all(others, [trace], alignment, progress)
         return replace(found, plugins=rows)
 
 

@@ -23,7 +23,6 @@ from heapfit.comparison.costs.code_table import (
     INSTRUCTIONS,
     MeasuredCode,
 )
-from heapfit.comparison.costs.instruction_model import ModelError
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan, Pool
 
@@ -84,8 +83,8 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
     _save(folder / INSTRUCTIONS, INSTRUCTION_COLUMNS, lines)
 
 
-def _numbers(off: ModelError | None) -> tuple[str, str]:
-    return ("", "") if off is None else (_number(off.mean), _number(off.worst))
+def _numbers(off: tuple[float, float] | None) -> tuple[str, str]:
+    return ("", "") if off is None else (_number(off[0]), _number(off[1]))
 
 
 def _number(value: float) -> str:

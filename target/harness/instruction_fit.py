@@ -19,7 +19,6 @@ from heapfit.comparison.costs.instruction_model import (
     OPERATIONS,
     InstructionModel,
     LinearCost,
-    ModelError,
 )
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -57,8 +56,8 @@ def fit_model(tallies: Sequence[Tally]) -> InstructionModel:
     return InstructionModel(_lines(tallies), _summarize_errors(means), _summarize_errors(longest))
 
 
-def _summarize_errors(shares: Sequence[float]) -> ModelError | None:
-    return ModelError(sum(shares) / len(shares), max(shares)) if shares else None
+def _summarize_errors(shares: Sequence[float]) -> tuple[float, float] | None:
+    return (sum(shares) / len(shares), max(shares)) if shares else None
 
 
 def _cross_validate(tallies: Sequence[Tally], trace: str) -> tuple[float, float] | None:

@@ -548,6 +548,14 @@ CALLERS = {
     "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
     "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
     "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),
+    "FreeRTOS' calls, with their callers": (
+        "pvPortMalloc(24) @ 0x80012a4 returned 0x20000100\n",
+        ["080012a4"],
+    ),
+    "calls with capabilities and their callers": (
+        "heap_caps_malloc(24, 0x804) @ 0x80012a4 returned 0x20000100\n",
+        ["080012a4"],
+    ),
     "SystemView's heap events": (LOGS["SystemView's heap events"][0], ["main/log.c:48"]),
     "NuttX's memdump": (LOGS["NuttX's memdump"][0], ["2c5b0ef6"]),
     "Zephyr's heaptrace dump": (LOGS["Zephyr's heaptrace dump"][0], ["08001234"]),

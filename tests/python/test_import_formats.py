@@ -9,6 +9,7 @@ import runpy
 import shlex
 import struct
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace as Fake
 
@@ -396,6 +397,41 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
     assert (ran.code, (tmp_path / "o.parquet").exists()) == (0, True)
 
 
+@pytest.mark.parametrize(
+    ("name", "texts", "told"),
+    [
+        (
+            "a source line behind the time, and signs",
+            ["{time:s} {site} +{size} @{address}", "{time:s} {site} ~{size} @{old}>{address}"],
+            {"a.c:1", "b_c.c:12", "b_c.c:14"},
+        ),
+        (
+            "tasks and callers by address",
+            ["[{task}] take({size}) @ {site} returned {address}"],
+            {"init", "log"},
+        ),
+    ],
+)
+def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
+    path, output = put(tmp_path, *SUGGESTED[name][0].splitlines()), tmp_path / "o.parquet"
+    command = shlex.split(run_alone("import", path, "-o", output).told.splitlines()[-1])
+    assert [word for option, word in pairwise(command) if option == "--line"] == texts
+    assert run_alone(*command[1:], "-o", output).code == 0
+    trace = Trace.open(output)
+    assert told <= {*trace.info.names.values()}
+    (*_, last) = trace.batches(("time", "site"))
+    if "{time:s}" in texts[0]:
+        assert last["time"].tolist() == [0, 750_000, 800_000, 1_625_000]
+    else:
+        assert 0x0800A1F4 in last["site"]
+
+
+def test_a_field_that_begins_a_line_is_looked_for_no_further_than_names_are_long(tmp_path):
+    path = put(tmp_path, "a" * 200_000 + " +0x10 @3ff0", "x" * 200_000 + "1.5 +0x10 @3ff8")
+    assert len(read(path, OwnLines("{site} +{size} @{address}"))) == 2
+    assert len(read(path, OwnLines("{time:s} +{size} @{address}"))) == 1
+
+
 def test_every_field_of_a_line_is_read(tmp_path):
     path = put(
         tmp_path,
@@ -575,6 +611,18 @@ SUGGESTED = {
         "get owner=12 size=24 at 0x20001000\nget owner=13 size=50 at 0x20001040\n"
         "put owner=12 at 0x20001000\n",
         (74, 50),
+    ),
+    "a source line behind the time, and signs": (
+        "00012.500 a.c:1 +0x10 @3ff00010\n00013.250 b_c.c:12 +0x1770 @3ff01000\n"
+        "00013.300 b_c.c:14 ~0x20 @3ff00010>3ff00040\n00014.125 -@3ff01000\n",
+        (6032, 32),
+    ),
+    "tasks and callers by address": (
+        "41 [init] take(24) @ 0x0800a1f4 returned 0x20003008\n"
+        "42 [log] take(100) @ 0x0800b2f4 returned 0x20003048\n"
+        "43 [log] give(0x20003008)\n44 [init] give(0x20003048)\n"
+        "45 [init] take(8) @ 0x0800a1f4 returned 0x20003008\n",
+        (124, 8),
     ),
     "a release in words": (
         "block 0x20001000: allocated, 24 bytes\nblock 0x20001040: allocated, 8 bytes\n"

@@ -13,8 +13,15 @@ from pathlib import Path
 
 import pytest
 
+import heapfit
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import (
+    EXACT,
+    STANDARD_PRECISION,
+    Ground,
+    Precision,
+    measure_candidate,
+)
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
@@ -56,20 +63,26 @@ def own(name: str) -> Plugin:
     )
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [("best_fit", STANDARD_PRECISION), ("tlsf", STANDARD_PRECISION), ("tlsf", EXACT)],
+)
 def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
-    name: str, tmp_path: Path
+    name: str, precision: Precision, tmp_path: Path
 ) -> None:
     trace = Trace.open(ECHO)
+    if precision.every_size:
+        trace = heapfit.generate_workload("slotbuf:events=500", tmp_path / "walk.parquet")
     loaded = load_trace(trace, 8)
     (candidate,) = build_portfolio(loaded, [name], []).candidates
     ground = Ground(Load.of([loaded.profile]), max(trace.largest_alignment, 8))
-    engine = measure_candidate(candidate, loaded.events, ground)
+    engine = measure_candidate(candidate, loaded.events, ground, precision)
 
-    row = measure(build(own(name), tmp_path), ECHO, 8)
+    row = measure(build(own(name), tmp_path), trace, 8, every_size=precision.every_size)
 
     assert engine.replay is not None
     assert (row.r_min, row.r_safe) == (engine.r_min, engine.r_safe)
+    assert engine.step in (0, row.step), "0: of ours no search was needed"
     assert row.placements == engine.replay.placement_hash
     assert (row.loads, row.stores) == (engine.replay.loads, engine.replay.stores)
     measured = measures_of(engine, loaded, load_sram())

@@ -146,15 +146,6 @@ std::string_view take_word(std::string_view &line, std::string_view ends) {
     return word;
 }
 
-// A name as a number: FNV-1a, as python/heapfit/importers/told_names.py has it.
-std::uint32_t number_of(std::string_view name) {
-    std::uint32_t hash = 0x811c9dc5;
-    for (const char letter : name) {
-        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x01000193;
-    }
-    return hash;
-}
-
 // Takes a name: of a task, of a function with its line, or of a memory, which offers a capability.
 bool take_name(std::string_view &line, char letter, HeapCall &call) {
     constexpr std::string_view ends = " \t,;)]}|\":"; // a line behind a function has a colon
@@ -299,12 +290,26 @@ bool is_digit(char letter, bool is_hexadecimal) {
                                (letter >= 'A' && letter <= 'F') || letter == 'x' || letter == 'X'));
 }
 
-// Where in a line from `from` on a pattern may begin that begins with a number, or npos: it is
-// found by the words behind it.
-std::size_t start_of_number(std::string_view line, const LogPattern &pattern, std::size_t from) {
+// Whether the character before `at` may be part of a field that ends behind it: of a time, which
+// may have decimals, of a name or of another number.
+bool is_part(char field, std::string_view line, std::size_t at) {
+    constexpr std::string_view names = "CKPVE";
+    constexpr std::string_view no_name = " \t,;()[]{}|\"";
+    const char letter = line[at - 1];
+    if (names.find(field) != names.npos) {
+        return no_name.find(letter) == no_name.npos;
+    }
+    return is_digit(letter, base_of(field, "0x") == 16) ||
+           ((field == 'M' || field == 'Z') && letter == '.' && is_digit(line[at], false));
+}
+
+// Where in a line from `from` on a pattern may begin that begins with a field, or npos: it is found
+// by the words behind it.
+std::size_t start_of_field(std::string_view line, const LogPattern &pattern, std::size_t from) {
+    constexpr std::size_t longest = 64; // characters of a field that are looked at
     std::size_t at = line.find(pattern.words, from);
-    const bool is_hexadecimal = base_of(pattern.text[1], "0x") == 16;
-    while (at != line.npos && at > from && is_digit(line[at - 1], is_hexadecimal)) {
+    const std::size_t first = std::max(from, at == line.npos || at < longest ? 0 : at - longest);
+    while (at != line.npos && at > first && is_part(pattern.text[1], line, at)) {
         at--;
     }
     return at;
@@ -322,7 +327,7 @@ bool find_pattern(std::string_view line, const LogPattern &pattern, Found &found
     const bool begins_with_field = pattern.text.front() == '%';
     const std::string_view words = begins_with_field ? "" : pattern.words;
     const auto start = [&](std::size_t from) {
-        return begins_with_field ? start_of_number(line, pattern, from)
+        return begins_with_field ? start_of_field(line, pattern, from)
                                  : line.find(pattern.words, from);
     };
     std::size_t at = start(0);
@@ -483,6 +488,14 @@ std::string to_pattern(const OwnLine &line, bool by_size) {
     } catch (const Error &error) {
         throw Error("line " + quoted(line.text) + ": " + error.what());
     }
+}
+
+std::uint32_t number_of(std::string_view bytes) {
+    std::uint32_t hash = 0x811c9dc5;
+    for (const char byte : bytes) {
+        hash = (hash ^ static_cast<unsigned char>(byte)) * 0x01000193;
+    }
+    return hash;
 }
 
 bool take_next_call(std::string_view &line, std::span<const LogPattern> patterns, HeapCall &call) {

@@ -66,8 +66,9 @@ def measure_candidate(
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:
-        longer = replace(candidate, heap=grown)
-        return measure_candidate(longer, events, ground, precision, progress)
+        return measure_candidate(
+            replace(candidate, heap=grown), events, ground, precision, progress
+        )
     found = need.search
     region = found.r_safe if found.r_safe is not None else found.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))

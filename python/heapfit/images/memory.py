@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
-from heapfit.importers.elf_file import explain_elf_errors
+from heapfit.importers.executable import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]

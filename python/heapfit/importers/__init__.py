@@ -48,6 +48,7 @@ __all__ = [
 
 _STEP = "import"
 _NOTHING = "no allocation in it"  # the engine's words
+_UNKNOWN = ("If it has some, say what they look like: heapfit import --line, --free.",)
 
 
 def import_file(
@@ -204,6 +205,10 @@ def read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> It
             progress(_STEP, stream.done)
             yield columns
     except HeapfitError as error:
-        below = suggest_own_lines(stream.path, stream.head) if _NOTHING in str(error) else ()
+        below = (
+            suggest_own_lines(stream.path, stream.head) or _UNKNOWN
+            if _NOTHING in str(error) and b"\0" not in stream.head
+            else ()
+        )
         raise HeapfitError(f"{stream.path}: {stream.damage or error}", below) from error
     progress(_STEP, 1.0)

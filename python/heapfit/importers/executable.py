@@ -6,10 +6,12 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
+from elftools.construct.core import ConstructError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.hash import ELFHashSection, GNUHashSection
@@ -25,6 +27,18 @@ _ASKED = (  # symbols that are looked up
 )
 _SANITIZERS = dict(zip(_INITS, ("address", "thread", "memory", "leak", "hwaddress"), strict=True))
 _LIBRARIES = {"address": "asan", "thread": "tsan", "leak": "lsan", "hwaddress": "hwasan"}
+# What pyelftools raises at a damaged file, and readers that follow its numbers.
+DAMAGED = (
+    ELFError,
+    ConstructError,
+    ValueError,
+    LookupError,
+    TypeError,
+    OverflowError,
+    AttributeError,
+    MemoryError,
+    AssertionError,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,3 +115,14 @@ def _find_defined(file: ELFFile) -> Iterator[str]:
         symbol = table.get_symbol(name)
         if symbol is not None and symbol["st_shndx"] != "SHN_UNDEF":
             yield name
+
+
+@contextmanager
+def explain_elf_errors(path: Path) -> Iterator[None]:
+    """A context in which the file is read: HeapfitError if it cannot be, or is no ELF file."""
+    try:
+        yield
+    except OSError as error:
+        raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
+    except DAMAGED as error:
+        raise HeapfitError(f"{path}: is empty, damaged or no ELF file") from error

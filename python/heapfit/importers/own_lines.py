@@ -26,6 +26,12 @@ _NUMBER = re.compile(
 )
 _SOURCE = re.compile(r"(?<![\w./\\-])[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # no sizes
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
+_OFFSET = 1 << 16  # below it a number beside an address is no address
+_CALLER = re.compile(r"(?i)(@|\b(by|from|caller|called|ra|pc|lr))\W{0,3}$")
+_TASK = re.compile(
+    r"(?<!\S)\[(?!(?i:info|debug|warn|err|trace|verbose|notice))([A-Za-z_]\w*)\](?= )"
+)
+_CLOCK = re.compile(r"^\d+\.\d+(?= )")
 _STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
@@ -33,10 +39,10 @@ _NO_SIZE = re.compile(
     r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
     r"|heap|pool|nr|idx|index)\W{0,3}$|\$$"
 )
-_FIRST = re.compile(r"^\s*\d+\s?[:>.)\]]")  # a thread, or the number of a line
+_FIRST = re.compile(r"^\s*\d+\s?[:>.)\]](?!\d)")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
-    ("resize", re.compile(r"(?i)realloc|resize")),
+    ("resize", re.compile(r"(?i)realloc|resize|(^|\s)~\s?(?=\d)")),
     (
         "free",
         re.compile(
@@ -44,7 +50,10 @@ _VERBS = (
         ),
     ),
     ("zeroed", re.compile(r"(?i)calloc")),
-    ("alloc", re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake")),
+    (
+        "alloc",
+        re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake|(^|\s)\+\s?(?=\d)"),
+    ),
 )
 # Who asked, at a line's end: by function, [function], task=function.
 _ASKER = re.compile(
@@ -67,8 +76,9 @@ class _Line(NamedTuple):
 
     @property
     def addresses(self) -> list[int]:
-        """Which of the numbers are addresses."""
-        return [i for i, one in enumerate(self.numbers) if _ADDRESS.fullmatch(one[0])]
+        """Which of the numbers are addresses: of small and large ones the large."""
+        like = [i for i, one in enumerate(self.numbers) if _ADDRESS.fullmatch(one[0])]
+        return [i for i in like if int(self.numbers[i][0], 16) >= _OFFSET] or like
 
     @property
     def keys(self) -> Sequence[int]:
@@ -120,8 +130,9 @@ _Group = list[_Line]
 def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     """What to show below an error that says that a file's form is unknown; () if nothing helps."""
     texts = head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
+    tasks = {one[1] for text in texts for one in _TASK.finditer(text)}
     lines = [
-        _make_line(text)
+        _make_line(text, len(tasks) > 1)
         for text in texts
         if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
     ]
@@ -147,15 +158,12 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     return next(filter(None, told), ())
 
 
-def _make_line(raw: str) -> _Line:
+def _make_line(raw: str, has_tasks: bool) -> _Line:
+    """The line with the fields that its words tell: when, which task, in which source line."""
     text = " ".join(split_prefix(raw)[1].split())  # columns differ in blanks
-    sources = [one.span() for one in _SOURCE.finditer(text)]
-    numbers = (
-        one
-        for one in _NUMBER.finditer(text)
-        if not any(begin <= one.start() < end for begin, end in sources)
-    )
-    return _Line(raw, text, (*numbers,))
+    text = _TASK.sub("[{task}]", text, 1) if has_tasks else text
+    text = _SOURCE.sub("{site}", _CLOCK.sub("{time:s}", text), 1)
+    return _Line(raw, text, (*_NUMBER.finditer(text),))
 
 
 def _group(lines: Iterable[_Line]) -> list[_Group]:
@@ -215,6 +223,7 @@ def _block_place(group: _Group, known: set[str]) -> int:
         group[0].keys,
         key=lambda i: (
             len(_values(group, [i]) & known),
+            not _CALLER.search(group[0].text[: group[0].numbers[i].start()]),
             not _NO_SIZE.search(group[0].text[: group[0].numbers[i].start()]),
             not group[0].numbers[i][0].isdecimal(),
             len(_values(group, [i])),
@@ -238,7 +247,12 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         fields[count] = "{count}"
     elif "memalign" in line.text:
         size = _size_place(line, sizes[::-1])
-    return line.describe({**fields, size: "{size}"}, is_long)
+    callers = {
+        i: "{site}"
+        for i in line.addresses
+        if i != address and _CALLER.search(line.text[: line.numbers[i].start()])
+    }
+    return line.describe({**callers, **fields, size: "{size}"}, is_long)
 
 
 def _describe_resize(group: _Group, given: set[str]) -> str:

@@ -22,7 +22,7 @@ from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.elf_file import explain_elf_errors
+from heapfit.importers.executable import explain_elf_errors
 from heapfit.importers.external_tool import run
 
 _Frame: TypeAlias = tuple[str | None, str | None]  # function and line

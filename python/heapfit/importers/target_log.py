@@ -6,6 +6,7 @@ What comes over a line is kept beside the trace, since a device may not say it t
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import socket
@@ -17,12 +18,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, require_linux
+from heapfit.errors import HeapfitError, first_line, require_linux
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
-from heapfit.importers.serial_line import listen
 from heapfit.outputs import ours
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
@@ -43,6 +44,7 @@ _QUIET = (
 )
 _SILENT = "(never drained, drained before the sink was ready, or given a sink that is not static"
 _LOOK = 1.0  # seconds between looks at a run
+_LOOKS_EACH = 0.25  # s, for the end of the time
 _STATUS = re.compile(rb"XPSR=([0-9a-f]{8})")
 _FAULTS = range(2, 7)  # Armv7-M, "Exception number definition": NMI, HardFault to UsageFault
 _OUTPUT = re.compile(
@@ -244,3 +246,43 @@ def _last_output(folder: Path) -> str:
     said = next((lines[-1:] for lines in texts if lines), [])
     named = [line for lines in texts for line in lines if line.startswith(b"heapfit: ")]
     return "".join(f", after {line[:250].decode()!r}" for line in named[:1] or said)
+
+
+def listen(line: str, rate: int, log: Path, seconds: float | None) -> str:
+    """Writes what comes over a line to `log`; the result says how that ended.
+
+    It ends after `seconds`, by Ctrl-C, or when the device goes. HeapfitError if there is no line.
+    """
+    end = float("inf") if seconds is None else time.monotonic() + seconds
+    with _open_line(line, rate) as port, log.open("wb", buffering=0) as kept:
+        try:
+            while time.monotonic() < end and (said := _read(port)) is not None:
+                kept.write(said)
+        except KeyboardInterrupt:
+            return "interrupted"
+        return "the device was removed" if time.monotonic() < end else "the time limit was reached"
+
+
+def _read(port: Any) -> bytes | None:  # noqa: ANN401 (pyserial has no types)
+    """What has come, which may be nothing for a while; None where the other end is gone."""
+    try:
+        said: bytes = port.read(port.in_waiting or 1)
+    except OSError:
+        return None
+    return said
+
+
+def _open_line(line: str, rate: int) -> Any:  # noqa: ANN401 (likewise)
+    # Nothing but a recording over a line waits for it to be loaded.
+    import serial.tools.list_ports
+
+    try:
+        return serial.serial_for_url(line, rate, timeout=_LOOKS_EACH)
+    except (OSError, ValueError) as error:
+        number = error.errno if isinstance(error, OSError) else None
+        reason = os.strerror(number) if number else first_line(error)
+        known = ", ".join(port.device for port in serial.tools.list_ports.comports())
+        raise HeapfitError(
+            f"{line}: is no serial line that opens at {rate:,} baud: {reason} "
+            f"(lines of this machine: {known or 'none'})"
+        ) from error

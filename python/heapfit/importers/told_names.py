@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from heapfit import _engine
 from heapfit.importers.stream import ByteStream
 
 # An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL and
@@ -28,7 +29,8 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
     """
     if not log.is_file():
         return {}
-    rules = [_TOLD, *(_describe_own(line) for line in lines.splitlines() if _OWN_NAME.search(line))]
+    own = ((line, name) for line in lines.splitlines() for name in _OWN_NAME.finditer(line))
+    rules = [_TOLD, *(_describe_own(line[: one.start()], line[one.end() :]) for line, one in own)]
     with ByteStream(log) as stream:
         found = dict.fromkeys(
             (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
@@ -37,21 +39,18 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
             for one in rule.finditer(chunk)
         )
     return {
-        _hash(text) if at is None else int(at, 16) & 0xFFFFFFFF: text.decode(errors="replace")
+        _engine.number_of_name(text) if at is None else int(at, 16) & 0xFFFFFFFF: text.decode(
+            errors="replace"
+        )
         for at, text in found
     }
 
 
-def _describe_own(line: str) -> re.Pattern[bytes]:
-    """What finds the name in a line of the user's own form: other fields are any text."""
-    before = _OWN_NAME.split(line)[0]
-    words = [r"[ \t]+".join(map(re.escape, one.split(" "))) for one in _FIELD.split(before)]
-    return re.compile(rf'{".*?".join(words)}(?P<task>[^\s,;)\]}}|"]*[^\s,;:)\]}}|"])'.encode())
-
-
-def _hash(name: bytes) -> int:
-    """FNV-1a, as the engine's log_pattern.cpp has it."""
-    number = 0x811C9DC5
-    for byte in name:
-        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
-    return number
+def _describe_own(before: str, behind: str) -> re.Pattern[bytes]:
+    """What finds the name between texts of the user's own form: other fields are any text."""
+    *words, end = (
+        r"[ \t]+".join(map(re.escape, one.split(" ")))
+        for one in (*_FIELD.split(before), _FIELD.split(behind)[0])
+    )
+    rule = rf'{".*?".join(words)}(?P<task>[^\s,;)\]}}|"]*[^\s,;:)\]}}|"])(?={end})'
+    return re.compile(rule.encode())

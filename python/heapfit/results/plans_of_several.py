@@ -82,11 +82,15 @@ def verdicts(designs: Comparison) -> list[str]:
     if best.unseen_r_safe is None:
         return ["No plan serves every trace in the holdout check."]
     over = best.unseen_r_safe / max(designs.u_max, 1)
-    saved = "No plan with pools served every hold-out run and saved 1 % of U_max there."
-    why = "" if chosen is best else f" {saved}"
+    saved = " No plan with pools served every hold-out run and saved 1 % of U_max there."
     return [
         f"Least on hold-out runs: {best.name}, {best.unseen_r_safe:,} B ({over:.3f} x U_max).",
-        *which_hold((not chosen.plan.filled_pools, f"No pools here: {chosen.name}.{why}")),
+        *which_hold(
+            (
+                not chosen.plan.filled_pools,
+                f"No pools here: {chosen.name}.{saved * (chosen is not best)}",
+            )
+        ),
     ]
 
 

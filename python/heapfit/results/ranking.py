@@ -147,7 +147,7 @@ def explain_ranking(
             if _has_one_alignment(comparison)
         ),
         *([] if comparison.bounds is None else _describe_bounds(comparison.bounds)),
-        *_explain_figures(rows),
+        *_explain_figures(rows, [row.step for row in (*rows, *comparison.plugins)]),
         *(f"{row.name}: {note}." for row in rows for note in row.notes),
     ]
     return [
@@ -211,7 +211,7 @@ def explain_marks(rows: Sequence[Row]) -> list[str]:
     )
 
 
-def _explain_figures(rows: Sequence[Row]) -> list[str]:
+def _explain_figures(rows: Sequence[Row], steps: Sequence[int]) -> list[str]:
     """What the columns mean, and the marks that occur."""
     unit = _engine.REGION_UNIT
     plain = [row for row in rows if layout_name(row.plan) == row.name]
@@ -229,11 +229,11 @@ def _explain_figures(rows: Sequence[Row]) -> list[str]:
                 "step -: no search needed; the region follows from the plan or from one replay.",
             ),
             (
-                any(row.step == unit for row in rows),
+                unit in steps,
                 f"step {unit}: every region from 0.9 R_min to above R_safe was tried.",
             ),
             (
-                not all(row.is_exhaustive for row in rows),
+                any(step > unit for step in steps),
                 f"step above {unit}: regions between were not tried, above R_safe, too; compare "
                 "--exact tries all.",
             ),

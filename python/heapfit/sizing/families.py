@@ -94,8 +94,7 @@ def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ..
         if special:
             live = zip(special, (load.offered * load.shares[is_special]).tolist(), strict=True)
             pools = tuple(Pool(size, max(1, int(mean)), True) for size, mean in live)
-            budgeted = Plan("budgeted", {}, pools, Plan("tlsf"))
-            families.append(_region_family("budgeted", budgeted))
+            families.append(_region_family("budgeted", Plan("budgeted", {}, pools, Plan("tlsf"))))
     any_size = (_region_family(name, Plan(name)) for name in ("tlsf", "best_fit"))
     return (*families, *any_size)
 

@@ -84,6 +84,9 @@ struct OwnLine {
     std::string text;
 };
 
+// What stands for a name, or for several callers: FNV-1a of its bytes.
+[[nodiscard]] std::uint32_t number_of(std::string_view bytes);
+
 // Whether any of the lines tells an address.
 [[nodiscard]] bool has_addresses(const std::vector<OwnLine> &lines);
 

@@ -25,7 +25,7 @@ from importlib.resources import files
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost, ModelError
+from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 
@@ -106,7 +106,7 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
     found = {}
     for row in _rows(codes):
         off = (
-            ModelError(float(row[name]), float(row[f"{name}_worst"])) if row[name] else None
+            (float(row[name]), float(row[f"{name}_worst"])) if row[name] else None
             for name in ("mean_off", "longest_off")
         )
         size = int(row["bytes"]) if row["bytes"] else None

@@ -37,20 +37,16 @@ class LinearCost:
 
 
 @dataclass(frozen=True, slots=True)
-class ModelError:
-    """The model's error on traces outside its fit, as a share of the measured value."""
-
-    mean: float  # over the traces
-    worst: float  # of any trace
-
-
-@dataclass(frozen=True, slots=True)
 class InstructionModel:
-    """The coefficients of one code's operations, and the model's errors."""
+    """The coefficients of one code's operations, and the model's errors.
+
+    Errors are on traces outside the fit, as shares of the measured value: their mean, and the worst
+    of any trace. None: measured on one trace only.
+    """
 
     lines: Mapping[str, LinearCost]
-    mean_off: ModelError | None  # of the mean of a trace's calls; None: measured on one trace only
-    longest_off: ModelError | None  # of its longest call
+    mean_off: tuple[float, float] | None  # of the mean of a trace's calls
+    longest_off: tuple[float, float] | None  # of its longest call
 
     def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> tuple[float, float] | None:
         """Instructions of the calls of a replay (_engine.call_costs), in the mean, then the most.

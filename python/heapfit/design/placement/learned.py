@@ -355,11 +355,7 @@ class PlacementSearch:
 
     def _run(self, plan: Plan, region: int) -> _engine.TrialResult:
         self._report()
-        result = (
-            self._cache.run(plan, region)
-            if self._is_by_size(plan)
-            else self._loaded.trial(plan).run(region)
-        )
+        result = self._cache.run(plan, region)
         self.replayed += result.events - result.known
         self._events_left -= result.events + (_OVERHEAD if result.is_region else 0)
         return result

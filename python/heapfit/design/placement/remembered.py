@@ -6,6 +6,8 @@ different ends. If one of them ends before that, the other ends likewise:
 
     events     0 ----------------------x          the first plan runs out of memory here
     classes      3  7  4  3  7  3  4   |  9       the second differs from it in class 9 alone
+
+Of a fleet, or where call sites decide, only the same plan is known.
 """
 
 from __future__ import annotations
@@ -24,16 +26,14 @@ from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import is_end
 
+TRIALS = ("trials",)  # among what is found of a trace
 _HIGH = ("high_0", "high_1")
 _WORTH_THREADS = 30_000  # events: a shorter replay costs less than a thread does
 _Key: TypeAlias = tuple[str, int, int]  # layout, classes cut from the end, region
 
 
 class TrialCache:
-    """The results of trials on one trace, of plans that place blocks by size alone.
-
-    They are kept with the trace, of which plans may be learned again.
-    """
+    """The results of trials on one trace or fleet; with it they are kept, for plans made again."""
 
     def __init__(self, loaded: LoadedTrace) -> None:
         threads = loaded.threads if len(loaded.events) >= _WORTH_THREADS else 1
@@ -41,7 +41,7 @@ class TrialCache:
         self._ahead: Ahead[_Key, _engine.TrialResult] = Ahead(threads)
         # By layout and region: classes cut from the end, those asked for until its end, result.
         self._known: dict[tuple[str, int], list[tuple[int, int, _engine.TrialResult]]]
-        self._known = loaded.found.setdefault(("trials",), {})
+        self._known = loaded.found.setdefault(TRIALS, {})
         self._first: dict[str, Integers] = {}  # the event that first asks for each class
 
     @property
@@ -86,14 +86,15 @@ class TrialCache:
         return None
 
     def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
-        layout = _layout_of(plan)
-        if layout not in self._first:
-            sizes, events = _first_requests(self._loaded)
-            self._first[layout] = np.full(CLASSES, np.iinfo(np.int64).max)
-            np.minimum.at(self._first[layout], classes_of_sizes(sizes, plan), events)
-        asked = np.flatnonzero(self._first[layout] <= result.events).tolist()
-        known = _high_of(plan), sum(1 << size_class for size_class in asked), result
-        self._known.setdefault((layout, region), []).append(known)
+        layout, asked = _layout_of(plan), -1  # all classes
+        if self._loaded.fleet is None and not plan.sites:
+            if layout not in self._first:
+                sizes, events = _first_requests(self._loaded)
+                self._first[layout] = np.full(CLASSES, np.iinfo(np.int64).max)
+                np.minimum.at(self._first[layout], classes_of_sizes(sizes, plan), events)
+            until = np.flatnonzero(self._first[layout] <= result.events).tolist()
+            asked = sum(1 << size_class for size_class in until)
+        self._known.setdefault((layout, region), []).append((_high_of(plan), asked, result))
 
 
 def _first_requests(loaded: LoadedTrace) -> tuple[NDArray[np.uint64], NDArray[Any]]:
@@ -111,7 +112,7 @@ def _key(plan: Plan, region: int) -> _Key:
 def _layout_of(plan: Plan) -> str:
     """A plan without its classes cut from the end, but with the fact that some are."""
     scalars = {name: value for name, value in plan.scalars.items() if name not in _HIGH}
-    return f"{plan.allocator} {sorted(scalars.items())}"
+    return f"{plan.allocator} {sorted(scalars.items())} {sorted(plan.sites.items())}"
 
 
 def _high_of(plan: Plan) -> int:

@@ -57,8 +57,8 @@ def design_several(
         ([i for i in every if i % folds != part], [i for i in every if i % folds == part])
         for part in range(folds)
     ]
-    (whole,) = make_folds(traces, [([*every], [])], options, sweep, progress)
-    parts = make_folds(traces, parted, _learn_again(options, whole), sweep, progress)
+    (whole,) = make_folds(recordings, [([*every], [])], options, sweep, progress)
+    parts = make_folds(recordings, parted, _learn_again(options, whole), sweep, progress)
     alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
     replays = Replays(
         traces,

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The work of a design for several traces, as jobs of a sweep.
 
-First each fold makes its plans. Then plans are measured: a job is one trace with as many plans as
-make opening it worth while, one for a long trace.
+First each fold makes its plans, those that learn from the same traces as one job. Then plans are
+measured: a job is one trace with as many plans as make opening it worth while, one for a long
+trace.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from heapfit.comparison.incumbents.needs import find_known, search
 from heapfit.comparison.matrix import TIMES_FOR_PLANS
 from heapfit.comparison.trial import serves_from
 from heapfit.comparison.work import NO_WORK, Work
+from heapfit.design.placement.remembered import TRIALS
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
@@ -26,11 +28,12 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
-from heapfit.progress import Progress, ignore_progress
+from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace, TraceInfo
 
+Part: TypeAlias = tuple[Sequence[int], Sequence[int]]  # traces seen, and hold-out ones
 Pair: TypeAlias = tuple[Plan, int]  # a plan and a trace's number
 Trial: TypeAlias = tuple[Plan, int, int]  # likewise, and a region
 # The answer of a plan's trial, in a region, and the events replayed to know it.
@@ -59,51 +62,76 @@ class Fold:
 
 
 def make_folds(
-    traces: Sequence[Trace],
-    parts: Sequence[tuple[Sequence[int], Sequence[int]]],
+    recordings: Sequence[LoadedTrace],
+    parts: Sequence[Part],
     options: PlanOptions,
     sweep: Sweep,
     progress: Progress = ignore_progress,
 ) -> list[Fold]:
-    """A fold for each pair of traces seen and hold-out traces."""
-    jobs = [
-        Job(
-            f"plans of fold {number}",
-            _make_fold,
-            (seen, unseen, options),
-            tuple(traces[i].path for i in seen),
-            TIMES_FOR_PLANS * sum(traces[i].info.events for i in seen),
-            tells=True,
+    """A fold for each pair of traces seen and hold-out traces.
+
+    Those that learn from the same traces are one job, which tries no plan on them twice.
+    """
+    groups: dict[tuple[int, ...], list[Part]] = {}
+    for part in parts:
+        groups.setdefault(_find_hardest(recordings, *part), []).append(part)
+    jobs = list[Job]()
+    for hardest, group in groups.items():
+        used = sorted({i for seen, _ in group for i in seen})
+        jobs.append(
+            Job(
+                f"plans of {len(jobs) + 1}",
+                _make_group,
+                (hardest, group, used, options),
+                tuple(recordings[i].trace.path for i in used),
+                TIMES_FOR_PLANS * sum(len(recordings[i].events) for i in used),
+                tells=True,
+            )
         )
-        for number, (seen, unseen) in enumerate(parts)
-    ]
-    return sweep.run("make plans", jobs, progress)
+    made: list[list[Fold]] = sweep.run("make plans", jobs, progress)
+    found = {tuple(fold.unseen): fold for folds in made for fold in folds}
+    return [found[tuple(unseen)] for _, unseen in parts]
 
 
-def _make_fold(
-    asked: tuple[Sequence[int], Sequence[int], PlanOptions],
+def _find_hardest(
+    recordings: Sequence[LoadedTrace], seen: Sequence[int], unseen: Sequence[int]
+) -> tuple[int, ...]:
+    """The traces that a fold learns from: all of the plan to use, of what judges it the hardest."""
+    ranked = sorted(seen, key=lambda i: -recordings[i].profile.u_max)
+    return tuple(ranked[: _HARDEST if unseen else None])
+
+
+def _make_group(
+    asked: tuple[tuple[int, ...], Sequence[Part], Sequence[int], PlanOptions],
     *paths: Path,
     progress: Progress = ignore_progress,
-) -> Fold:
-    seen, unseen, options = asked
+) -> list[Fold]:
+    hardest, group, used, options = asked
+    traces = [load_trace(Trace.open(path), options.alignment) for path in paths]
+    each, known = dict(zip(used, traces, strict=True)), dict[Any, Any]()
+    folds, whole = list[Fold](), WeightedProgress(progress, {str(one): 1.0 for _, one in group})
+    for seen, unseen in group:
+        loaded = _join([each[i] for i in seen], options)
+        fleet = _engine.Fleet(tuple(each[i].events for i in hardest))
+        loaded = replace(loaded, fleet=fleet, found={TRIALS: known})
+        portfolio = robust_portfolio(loaded, options, whole.part(str(unseen)))
+        folds.append(Fold(seen, unseen, portfolio, loaded.trace.info, loaded.content))
+    return folds
+
+
+def _join(runs: Sequence[LoadedTrace], options: PlanOptions) -> LoadedTrace:
+    """Recordings as one that plans are made from."""
     with scratch_folder() as folder:
-        traces = [Trace.open(path) for path in paths]
-        joined = join_traces(Path(folder) / "joined.parquet", traces)
+        joined = join_traces(Path(folder) / "joined.parquet", [run.trace for run in runs])
         if not joined.fits_in_memory:
             raise HeapfitError(
-                f"{len(traces):,} recordings have {joined.info.events:,} events, more than can be "
+                f"{len(runs):,} recordings have {joined.info.events:,} events, more than can be "
                 "held in memory together (give fewer, and the others to `heapfit check`)"
             )
-        each = tuple(load_trace(trace, options.alignment) for trace in traces)
         loaded = load_trace(joined, options.alignment)
-        if loaded.profile.u_max == 0:
-            raise HeapfitError("nothing is ever allocated in these traces")
-        # The plan to use learns from all. What judges it need not: the hardest show what it learns.
-        hardest = sorted(each, key=lambda run: -run.profile.u_max)[: _HARDEST if unseen else None]
-        fleet = _engine.Fleet(tuple(run.events for run in hardest))
-        loaded = replace(loaded, runs=each, fleet=fleet)
-        portfolio = robust_portfolio(loaded, options, progress)
-        return Fold(seen, unseen, portfolio, joined.info, loaded.content)
+    if loaded.profile.u_max == 0:
+        raise HeapfitError("nothing is ever allocated in these traces")
+    return replace(loaded, runs=tuple(runs))
 
 
 class Replays:
