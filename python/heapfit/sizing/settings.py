@@ -112,14 +112,9 @@ def override_assumptions(
 def as_text(settings: Settings) -> str:
     """The lines to copy into the system's own file."""
     lines = _comment_lines(settings.form, _heading(settings))
-    compared = "; ".join(
-        f"{one.count}{'*' * one.is_extrapolated}x{one.buffer_size}: {one.memory:,} B"
-        for one in settings.choices
-    )
-    choices = [f"RAM of buffers x bytes (*: extrapolated): {compared}"] if compared else []
     lines += [
         line
-        for remark in (*settings.remarks, *choices)
+        for remark in settings.remarks
         for line in _comment_lines(settings.form, f"{remark[0].upper()}{remark[1:]}.")
     ]
     for one in settings.settings:
