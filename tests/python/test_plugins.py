@@ -191,6 +191,10 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         HeapfitError, match=r"gcc: ended with 1: \S+wrong\.c:1:11: error: .nothing."
     ):
         build(plugin_of(tmp_path / "wrong.c"), tmp_path / "built")
+    adapter = "void *other(void *);\nvoid *plugin_init(void *region) { return other(region); }\n"
+    (tmp_path / "alone.c").write_text(adapter)
+    with pytest.raises(HeapfitError, match=r"alone: calls .*the folder of all\).* .other'"):
+        build(plugin_of(tmp_path / "alone.c"), tmp_path / "built")
 
 
 def test_flags_are_of_all_plug_ins_or_of_the_one_that_is_named(tmp_path: Path) -> None:
