@@ -143,8 +143,9 @@ class Walk:
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        word = partial(self._memory.word, size=4)
-        bounds = BOUNDS[self._layout["marks"]](word, *map(paths.sum, self._layout["from"]))
+        bounds = BOUNDS[self._layout["marks"]](
+            partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
+        )
         found = (one for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= self._heap.end)
         return {one[0]: one[1:] for one in found}
 
