@@ -235,8 +235,7 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
             yield source
             continue
         made = folder / f"{number}-{source.stem}.o"
-        is_cxx = source.suffix in CXX_SOURCES
-        compiler = ("g++", *_CXX_FLAGS) if is_cxx else ("gcc",)
+        compiler = ("g++", *_CXX_FLAGS) if source.suffix in CXX_SOURCES else ("gcc",)
         options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
         run([*compiler, *options, "-c", source, "-o", made.name], folder)
         yield made

@@ -49,8 +49,10 @@ class Axis:
 
     def steps(self) -> list[dict[str, Value]]:
         """The values of each step."""
-        rows = zip(*self.values.values(), strict=True)
-        return [dict(zip(self.values, row, strict=True)) for row in rows]
+        return [
+            dict(zip(self.values, row, strict=True))
+            for row in zip(*self.values.values(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
