@@ -236,8 +236,8 @@ def replay(
 ) -> Replays:
     """Replays a trace on a heap, ours or a system's, of one size or of several, as a sweep.
 
-    A size is what the heap's user sets, in bytes or as "40K". A replay ends at the first request
-    that is out of memory, of which the result says where and what was free.
+    A size is what the heap's user sets, in bytes or as "40K". The result says where the first
+    request is out of memory and what was free, and how many are if the program goes on without.
     """
     asked = [sizes] if isinstance(sizes, int | str) else sizes
     with _open_source(source, importing, progress) as trace:

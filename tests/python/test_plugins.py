@@ -41,6 +41,7 @@ from heapfit.plugin import (
 from heapfit.plugin.building import host_objects
 from heapfit.plugin.faults import EXTREMES, FAULT_NAMES, NO_HARM, NOT_RUN
 from heapfit.plugin.running import start_process
+from heapfit.results.ranking import explain_marks, marks_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
@@ -191,6 +192,10 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         HeapfitError, match=r"gcc: ended with 1: \S+wrong\.c:1:11: error: .nothing."
     ):
         build(plugin_of(tmp_path / "wrong.c"), tmp_path / "built")
+    adapter = "void *other(void *);\nvoid *plugin_init(void *region) { return other(region); }\n"
+    (tmp_path / "alone.c").write_text(adapter)
+    with pytest.raises(HeapfitError, match=r"alone: calls .*the folder of all\).* .other'"):
+        build(plugin_of(tmp_path / "alone.c"), tmp_path / "built")
 
 
 def test_flags_are_of_all_plug_ins_or_of_the_one_that_is_named(tmp_path: Path) -> None:
@@ -305,6 +310,7 @@ def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
 
     assert row.faults == ()
     assert row.is_sized and row.loads is None
+    assert marks_of(row) == "#" and explain_marks([], [row])[0].startswith("# sized")
     assert row.statics_bytes == 48
     assert 1.08 < (row.over_u_max or 0) < 1.09
 

@@ -136,8 +136,7 @@ def _lower_placement(
     is_lower = search.height_region and search.height < packing
     if not (is_lower and candidate.heap.is_ours) or splits_blocks(candidate.plan):
         return None
-    offsets = trial.placement(search.height_region)
-    return _engine.check_placement(_engine.Lifetimes(events), offsets)
+    return _engine.check_placement(_engine.Lifetimes(events), trial.placement(search.height_region))
 
 
 def replay_in(

@@ -96,7 +96,7 @@ def size_separately(
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
     """
-    check_admission(admission)
+    check_admission(admission, may_be_all=True)
     profile = profile_trace(trace, progress)
     if len(profile.sizes) == 0:
         raise HeapfitError(f"{trace.given}: nothing is ever allocated: there is no pool to size")
