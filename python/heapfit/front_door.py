@@ -40,11 +40,10 @@ from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any, open_trace
 from heapfit.memories.joint import Joint, check_jointly
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
-from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan import allocators
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, require_alignment
-from heapfit.plugin import build, measure, plugins_of
+from heapfit.plugin import measure_all, plugins_of
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.fit_page import write_report
 from heapfit.simulation import simulate as simulation
@@ -237,8 +236,8 @@ def replay(
 ) -> Replays:
     """Replays a trace on a heap, ours or a system's, of one size or of several, as a sweep.
 
-    A size is what the heap's user sets, in bytes or as "40K". A replay ends at the first request
-    that is out of memory, of which the result says where and what was free.
+    A size is what the heap's user sets, in bytes or as "40K". The result says where the first
+    request is out of memory and what was free, and how many are if the program goes on without.
     """
     asked = [sizes] if isinstance(sizes, int | str) else sizes
     with _open_source(source, importing, progress) as trace:
@@ -278,9 +277,7 @@ def compare(
         loaded = load_trace(trace, alignment, progress)
         found = comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
         others = plugins_of([Path(one) for one in plugins], trace.info.pointer_bits or 64, ())
-        with scratch_folder() as folder:
-            built = [build(one, Path(folder) / str(i)) for i, one in enumerate(others)]
-            rows = tuple(measure(one, trace, alignment, progress) for one in built)
+        (rows,) = measure_all(others, [trace], alignment, progress)
         return replace(found, plugins=rows)
 
 

@@ -117,12 +117,12 @@ class CoreJudge(Judge):
         noticed = self.noticed[(mutant.file, mutant.function)]
         quick = (one for one in self.calls if one not in self.long)
         ordered = sorted(quick, key=lambda one: (-noticed[one], self.seconds[one]))
-        if self.is_quick:
-            brief = (one for one in ordered if self.seconds[one] <= BRIEF)
-            return self.first_noticing(brief, number, noticed) or Verdict(LEFT)
-        found = self.first_noticing(ordered, number, noticed)
+        brief = [one for one in ordered if self.seconds[one] <= BRIEF]
+        found = self.first_noticing(brief if self.is_quick else ordered, number, noticed)
         if found is None and self.is_same(mutant):
             return Verdict(SAME)
+        if self.is_quick:
+            return found or Verdict(LEFT)
         return found or self.first_noticing(self.long, number, noticed) or Verdict(SURVIVED)
 
     def first_noticing(

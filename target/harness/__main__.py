@@ -58,6 +58,9 @@ def _arguments() -> argparse.Namespace:
     plugin.add_argument("--alignment", type=int, default=8, choices=(4, 8, 16))
     plugin.add_argument("--cpu", choices=BOARDS, default="cortex-m4")
     plugin.add_argument(
+        "--pointer-bits", type=int, default=32, choices=(32, 64), help="of the host's build"
+    )
+    plugin.add_argument(
         "--cflags", action="append", default=[], help="of all plug-ins, or NAME: FLAGS of one"
     )
     interrupts = commands.add_parser(
@@ -122,7 +125,7 @@ def _plugin(wish: argparse.Namespace, folder: Path) -> None:
     trace = open_any(wish.trace, ImportOptions(), folder)
     target = Target(BOARDS[wish.cpu], Build(wish.opt), wish.alignment)
     failed = []
-    for plugin in plugins_of(wish.plugins, 32, wish.cflags):
+    for plugin in plugins_of(wish.plugins, wish.pointer_bits, wish.cflags):
         try:
             found = count_plugin(Workbench(folder / plugin.name), plugin, trace, target)
             print("\n".join(plugin_lines(plugin, target, found)), end="\n\n", flush=True)

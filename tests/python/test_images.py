@@ -4,6 +4,7 @@
 That blocks lie where a program got them is tests/target/test_images.py's.
 """
 
+import gzip
 import json
 import random
 import struct
@@ -98,6 +99,10 @@ def test_raw_memory_lies_at_an_address(core, tmp_path):
     raw = tmp_path / "ram.bin"
     raw.write_bytes(memory())
     assert read_image(raw, core, RAM).heaps[0].blocks[0].address == HEAP + 8
+    raw.with_suffix(".gz").write_bytes(gzip.compress(raw.read_bytes()))
+    assert read_image(raw.with_suffix(".gz"), core, RAM).heaps == read_image(raw, core, RAM).heaps
+    told = call_heapfit("import", core, "--program", core, "--at", "0x20000000").stderr
+    assert "is an ELF core, which says where it lies (without --at)" in told
     told = call_heapfit("import", raw, "--program", core).stderr
     assert "is no ELF core (of raw memory say --at ADDRESS, where it begins)" in told
 
@@ -245,7 +250,8 @@ def test_a_dump_without_a_heap_is_told_why(told, tmp_path):
     [
         (b"ZE\1\0" + bytes(60), "core dump of Zephyr in its own form"),
         (b"===== CORE DUMP START =====\nAAAA\n", "is a core dump as text"),
-        (b"uart: #CD:BEGIN#\n", "is a core dump as text"),
+        (b"a line of the boot\n" * 999 + b"uart: #CD:BEGIN#\n", "is a core dump as text"),
+        (bytes(24) + b"\x7fELF" + bytes(60), "--core-format raw --save-core"),
     ],
 )
 def test_a_dump_in_a_systems_own_form_is_named_with_its_converter(content, told, core, tmp_path):

@@ -13,8 +13,15 @@ from pathlib import Path
 
 import pytest
 
+import heapfit
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import (
+    EXACT,
+    STANDARD_PRECISION,
+    Ground,
+    Precision,
+    measure_candidate,
+)
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
@@ -34,6 +41,7 @@ from heapfit.plugin import (
 from heapfit.plugin.building import host_objects
 from heapfit.plugin.faults import EXTREMES, FAULT_NAMES, NO_HARM, NOT_RUN
 from heapfit.plugin.running import start_process
+from heapfit.results.ranking import explain_marks, marks_of
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 from program import run_heapfit
@@ -56,20 +64,26 @@ def own(name: str) -> Plugin:
     )
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize(
+    ("name", "precision"),
+    [("best_fit", STANDARD_PRECISION), ("tlsf", STANDARD_PRECISION), ("tlsf", EXACT)],
+)
 def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
-    name: str, tmp_path: Path
+    name: str, precision: Precision, tmp_path: Path
 ) -> None:
     trace = Trace.open(ECHO)
+    if precision.every_size:
+        trace = heapfit.generate_workload("slotbuf:events=500", tmp_path / "walk.parquet")
     loaded = load_trace(trace, 8)
     (candidate,) = build_portfolio(loaded, [name], []).candidates
     ground = Ground(Load.of([loaded.profile]), max(trace.largest_alignment, 8))
-    engine = measure_candidate(candidate, loaded.events, ground)
+    engine = measure_candidate(candidate, loaded.events, ground, precision)
 
-    row = measure(build(own(name), tmp_path), ECHO, 8)
+    row = measure(build(own(name), tmp_path), trace, 8, every_size=precision.every_size)
 
     assert engine.replay is not None
     assert (row.r_min, row.r_safe) == (engine.r_min, engine.r_safe)
+    assert engine.step in (0, row.step), "0: of ours no search was needed"
     assert row.placements == engine.replay.placement_hash
     assert (row.loads, row.stores) == (engine.replay.loads, engine.replay.stores)
     measured = measures_of(engine, loaded, load_sram())
@@ -178,6 +192,10 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         HeapfitError, match=r"gcc: ended with 1: \S+wrong\.c:1:11: error: .nothing."
     ):
         build(plugin_of(tmp_path / "wrong.c"), tmp_path / "built")
+    adapter = "void *other(void *);\nvoid *plugin_init(void *region) { return other(region); }\n"
+    (tmp_path / "alone.c").write_text(adapter)
+    with pytest.raises(HeapfitError, match=r"alone: calls .*the folder of all\).* .other'"):
+        build(plugin_of(tmp_path / "alone.c"), tmp_path / "built")
 
 
 def test_flags_are_of_all_plug_ins_or_of_the_one_that_is_named(tmp_path: Path) -> None:
@@ -292,6 +310,7 @@ def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
 
     assert row.faults == ()
     assert row.is_sized and row.loads is None
+    assert marks_of(row) == "#" and explain_marks([], [row])[0].startswith("# sized")
     assert row.statics_bytes == 48
     assert 1.08 < (row.over_u_max or 0) < 1.09
 

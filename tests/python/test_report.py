@@ -320,6 +320,14 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
     assert f"The peak: {highest.comparison.u_max:,} B live" in told(page)
 
 
+@pytest.mark.parametrize("names", [("heap_4",), ("heap_4", "best_fit")])
+def test_a_comparisons_page_draws_no_heap_twice(names, traces, folder):
+    matrix = compare_traces([("", traces[0])], ComparisonRequest(names), comparison_portfolio)
+    heap_map, peaks = measure_case(case_of_matrix(matrix, traces[:1], (), folder))
+    for drawn in (heap_map.heaps, peaks):
+        assert sum("heap_4" in one.name for one in drawn) == 1
+
+
 @pytest.fixture(scope="module")
 def plan(traces, folder) -> PlanFile:
     fit_heap(traces[0]).write_plans(folder / "one")

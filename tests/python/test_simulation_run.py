@@ -237,6 +237,7 @@ def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
         assert [line.split()[:2] for line in lines[head + 1 : head + 7]] == [
             [rate, scheme] for rate in ("8", "12") for scheme in ("fixed", "chained", "general")
         ]
+    assert any(line.startswith("Regions differ, ") for line in lines)
     assert lines[-1] == "96,000 requests simulated in replications, seed 1; ± at 95 % confidence."
 
 
@@ -249,6 +250,7 @@ def test_json_has_intervals_closed_form_and_refusals_by_size(folder):
     assert first["plan"] == {"allocator": "fixed_pool", "block_size": 104, "blocks": 10}
     assert first["metrics"]["bandwidth_admission"]["half_width"] > 0
     assert sum(one["offered"] for one in first["by_size"]) == first["requests"]
+    assert first["by_size"][-1]["up_to"] >= 100, "the bound of a bin"
 
 
 # ---- what crosses to the engine

@@ -21,10 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 def refusal(path: Path) -> str:
     with pytest.raises(HeapfitError) as caught:
         load_scenario(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message.removeprefix(f"{path}: ")
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith(f"{path}: ") for line in lines)
+    return "\n".join(line.removeprefix(f"{path}: ") for line in lines)
 
 
 def test_a_scenario_is_read_at_every_point_of_its_grid(tmp_path):
@@ -123,6 +122,13 @@ def test_a_star_in_a_grid_stands_for_every_scheme(tmp_path):
 )  # fmt: skip
 def test_what_is_wrong_is_told_in_one_line_with_its_key(tmp_path, old, new, place):
     assert refusal(small(tmp_path, (old, new))).startswith(place)
+
+
+def test_mistakes_are_told_all_at_once(tmp_path):
+    mistakes = (("least = 1,", "least = 101,"), ("blocks = 10", "block = 10"), ("tlsf", "tslf"))
+    places = [line.partition(":")[0] for line in refusal(small(tmp_path, *mistakes)).splitlines()]
+    plans = ["schemes.fixed.plan.block", "schemes.general.plan.allocator"]
+    assert places == ["traffic.sizes.least", *plans]
 
 
 def test_a_grid_that_is_too_large_is_refused(tmp_path):

@@ -267,7 +267,11 @@ def test_pools_are_those_a_design_would_have(tmp_path):
     assert [one.is_beyond for one in sizing.curve()][-1]
 
 
-@pytest.mark.parametrize("admission", [0.0, 1.0, -0.5, 2.0, math.nan, math.inf])
+def test_an_admission_of_1_is_all_that_is_recorded(poisson):
+    assert all(one.run_out.count == one.demand.peak for one in size_separately(poisson, 1.0).pools)
+
+
+@pytest.mark.parametrize("admission", [0.0, -0.5, 2.0, math.nan, math.inf])
 def test_an_admission_that_is_no_share_is_refused(poisson, admission):
     with pytest.raises(HeapfitError, match=r"admission: .* must be above 0 and below 1"):
         size_separately(poisson, admission)
@@ -645,7 +649,7 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     done = heapfit(*arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert line in done.stdout
-    assert "B buffers: " in done.stderr and "B buffers: " not in done.stdout
+    assert "RAM of buffers x bytes" in done.stdout and not done.stderr
     content = heapfit_json(*arguments, folder=tmp_path)
     assert content["text"].rstrip("\n") == done.stdout.rstrip("\n")
     assert f"{line}{content['settings'][1]['value']}" in done.stdout

@@ -6,6 +6,7 @@ counts only if its events arrive. FreeRTOS is the kernel's own sources, ARM_CM3,
 HEAPFIT_FREERTOS names a clone; else a kernel of ours that starts as that one does.
 """
 
+import json
 import os
 import re
 import shlex
@@ -337,14 +338,31 @@ def test_the_lines_for_freertos_record_every_request(
 
 
 def test_the_recorder_is_not_in_the_recording(folder: Path) -> None:
-    """The tasks of the program and of the kernel are; that of the recorder never."""
-    for is_static in (0, 1):
+    """The tasks of the program and of the kernel are; that of the recorder never.
+
+    So the events are those of an image without its task, whose ring is drained at the end.
+    """
+    asked, told = [], []
+    for is_static, has_task in ((0, True), (1, True), (0, False), (1, False)):
         options = f"-DconfigSUPPORT_STATIC_ALLOCATION={is_static}"
-        by_make(folder, "semihosting", *freertos_project(folder, "semihosting", options))
-        asked = sizes(recorded(folder, "semihosting"))
-        assert asked[-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
-        assert set(asked[:-STEPS:2]) <= {1024, 512}  # the stacks of the program and the idle task
+        project = freertos_project(folder, "semihosting", options)
+        if not has_task:
+            text = re.sub(
+                r"^hfit_record_start_task.*$", "", (folder / "main.c").read_text(), flags=re.M
+            )
+            drained = (
+                "hfit_record_drain(&hfit_one_heap, hfit_record_to_semihosting, NULL);\n}\nint main"
+            )
+            (folder / "main.c").write_text(text.replace("}\nint main", drained))
+        by_make(folder, "semihosting", *project)
+        trace = recorded(folder, "semihosting")
+        asked.append(sizes(trace))
+        said = json.loads(heapfit("fit", "run.parquet", "--now", "heap_4", "--json", folder=folder))
+        told.append(said["fits"][0]["now"]["heaps"])
         (folder / "app.elf").unlink()
+    assert asked[0][-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
+    assert set(asked[0][:-STEPS:2]) <= {1024, 512}  # the stacks of the program and the idle task
+    assert (asked[:2], told[:2]) == (asked[2:], told[2:])
 
 
 def loop_project(folder: Path, declared: str, looped: str, end: str) -> str:

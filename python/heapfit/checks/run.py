@@ -66,27 +66,29 @@ class Replays(Tabular):
     """A recording replayed on one heap in regions of several sizes. Sizes in bytes."""
 
     heap: str
-    runs: tuple[tuple[int, PlanRun], ...]  # what the heap is set to, and what came of it
+    # What the heap is set to, what came of it, and how many requests fail where it goes on.
+    runs: tuple[tuple[int, PlanRun, int], ...]
 
     def __str__(self) -> str:
-        served = [size for size, run in self.runs if run.refusal is None]
+        served = [size for size, run, _ in self.runs if run.refusal is None]
         least = f", the least {min(served):,} B" if served else ""
         return f"replays on {self.heap}: {len(served)} of {len(self.runs)} sizes serve all{least}"
 
     def to_arrow(self) -> pa.Table:
-        """A row for each size: whether it serves all, or the first request that it does not."""
+        """A row for each size: whether it serves all, how many requests fail, and the first."""
         return arrow_table(
             self.runs,
             {
                 "region": lambda one: one[0],
                 "is_served": lambda one: one[1].refusal is None,
                 "replayed": lambda one: one[1].replayed,
+                "refused": lambda one: one[2],
                 **{name: partial(_field_of_refusal, name) for name in Refusal.__dataclass_fields__},
             },
         )
 
 
-def _field_of_refusal(name: str, run: tuple[int, PlanRun]) -> int | None:
+def _field_of_refusal(name: str, run: tuple[int, PlanRun, int]) -> int | None:
     return getattr(run[1].refusal, name, None)
 
 
@@ -94,8 +96,17 @@ def replay_sizes(
     trace: Trace, plans: Sequence[PlanFile], progress: Progress = ignore_progress
 ) -> Replays:
     """Replays a recording on plans of one heap, each in the region that it sets."""
-    runs = [(one.region or 0, run_recording(trace, one, one.name, progress)) for one in plans]
-    return Replays(plans[0].heap or plans[0].name, tuple(runs))
+    return Replays(
+        plans[0].heap or plans[0].name, tuple(_replay_size(trace, one, progress) for one in plans)
+    )
+
+
+def _replay_size(trace: Trace, plan: PlanFile, progress: Progress) -> tuple[int, PlanRun, int]:
+    run, refused = run_recording(trace, plan, plan.name, progress), 0
+    if run.refusal is not None:
+        base = trace.base_alignment_for(plan.base_alignment)
+        refused = int(place_requests(trace, plan, base).find_refused(progress).sum())
+    return plan.region or 0, run, refused
 
 
 def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:

@@ -121,7 +121,7 @@ SHARED: Mapping[str, Option] = {
     ),
     "admission": Option(
         "--admission",
-        "Share of requests to serve: 0.999 or 99.9%.",
+        "Share of requests, of [traffic] of their bytes, to serve: 0.999 or 99.9%.",
         metavar="SHARE",
         parser=parse_share,
     ),

@@ -37,7 +37,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.values import expand_names
-from heapfit.plugin import Plugin, PluginRow, build, measure, plugins_of
+from heapfit.plugin import Plugin, PluginRow, measure_all, plugins_of
 from heapfit.progress import Progress
 from heapfit.results.matrix import comparison_page, matrix_table
 from heapfit.results.parts import Fields, Line, Part
@@ -82,8 +82,8 @@ def run(command: CompareCommand) -> None:
             *((spec.label, spec) for spec in specs),
         ]
         matrix = compare_traces(compared, request, comparison_portfolio, sweep, progress)
-        rows = _measure_plugins(compared, plugins, request.alignment, progress)
-        matrix = with_plugins(matrix, rows)
+        if plugins:
+            matrix = with_plugins(matrix, _measure_plugins(compared, plugins, request, progress))
         if command.report is not None:
             from heapfit.results.html import write  # loads jinja2, which takes long
 
@@ -96,7 +96,7 @@ def run(command: CompareCommand) -> None:
                 write(command.report, page)
     seed = command.seed if specs else None
     print_result(_parts(matrix, load_sram(command.sram), seed), command.as_json)
-    if any(row.faults for measured in rows for row in measured):
+    if any(row.faults for one in matrix.columns for row in one.comparison.plugins):
         raise SystemExit(_FAULTY)
 
 
@@ -116,19 +116,22 @@ def _find_plugins(command: CompareCommand, traces: Sequence[Trace]) -> tuple[Plu
 def _measure_plugins(
     compared: Sequence[tuple[str, Trace | WorkloadSpec]],
     plugins: Sequence[Plugin],
-    alignment: int,
+    request: ComparisonRequest,
     progress: Progress,
-) -> list[list[PluginRow]]:
-    """Each plug-in measured on each trace, built in a temporary folder."""
+) -> list[tuple[PluginRow, ...]]:
+    """Each plug-in measured on each trace, as precisely as ours."""
     with scratch_folder() as folder:
-        here = Path(folder)
-        built = [build(plugin, here / str(i)) for i, plugin in enumerate(plugins)]
         traces = [
-            one if isinstance(one, Trace) else generate_workload(one, here / f"drawn{i}")
-            for i, (_, one) in enumerate(compared if plugins else [])
+            one if isinstance(one, Trace) else generate_workload(one, Path(folder) / f"drawn{i}")
+            for i, (_, one) in enumerate(compared)
         ]
-        rows = [[measure(one, trace, alignment, progress) for one in built] for trace in traces]
-        return rows or [[] for _ in compared]
+        return measure_all(
+            plugins,
+            traces,
+            request.alignment,
+            progress,
+            every_size=request.precision.every_size,
+        )
 
 
 def _parts(

@@ -63,13 +63,15 @@ def _import_image(command: ImportCommand) -> None:
     target = command.output or Path(f"{source_name(source)}.json")
     snapshot = read_image(source, program, command.at, *logs)
     write_snapshot(snapshot, target)
-    told: list[Part] = [
-        Fields({"snapshot": target, "notes": snapshot.notes}),
-        *(Line(describe_heap(heap)[0]) for heap in snapshot.heaps),
-        Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True),
-        *map(Note, snapshot.notes),
-    ]
-    print_result(told, command.as_json)
+    print_result(
+        (
+            Fields({"snapshot": target, "notes": snapshot.notes}),
+            *(Line(describe_heap(heap)[0]) for heap in snapshot.heaps),
+            Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True),
+            *map(Note, snapshot.notes),
+        ),
+        command.as_json,
+    )
 
 
 def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> list[Part]:

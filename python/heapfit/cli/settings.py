@@ -10,7 +10,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, object_of
+from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit.results.run_out import RUN_OUT
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -59,7 +59,7 @@ _SETTING: tuple[Column[Setting], ...] = (
 
 
 def _parts(settings: Settings, text: str) -> list[Part]:
-    """The text to copy on stdout, choices on stderr."""
+    """The text to copy."""
     return [
         Fields(
             {
@@ -78,12 +78,4 @@ def _parts(settings: Settings, text: str) -> list[Part]:
             }
         ),
         *(Line(line, is_copied=True) for line in text.splitlines()),
-        *(
-            Note(
-                f"{one.buffer_size:,} B buffers: {one.count:,} of them"
-                f"{' (extrapolated)' if one.is_extrapolated else ''}, {one.memory:,} B; "
-                f"the most at once was {one.peak:,}"
-            )
-            for one in settings.choices
-        ),
     ]

@@ -85,7 +85,7 @@ def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Colum
 
 
 def _size_bins(result: Result) -> list[dict[str, object]]:
-    bins = ("size", "offered", "refused")
+    bins = ("up_to", "offered", "refused")
     return [dict(zip(bins, row, strict=True)) for row in result.refusals_by_size()]
 
 
@@ -119,10 +119,11 @@ def _share(value: float | None) -> str | None:
 
 def _describe(simulated: SimulationResult) -> list[str]:
     """What the columns mean, and how the figures were simulated."""
-    run, wide = simulated.scenario.run, simulated.count_wide_intervals()
-    requests = sum(result.requests for result in simulated.results)
+    run, results = simulated.scenario.run, simulated.results
+    wide, requests = simulated.count_wide_intervals(), sum(one.requests for one in results)
+    regions = {one.scheme.region for one in results if one.point is results[0].point}
     exact = "exact: no closed form under this traffic (docs/simulation.md#intervals)."
-    if any(result.exact for result in simulated.results):
+    if any(result.exact for result in results):
         exact = (
             "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
             "without fall-back."
@@ -134,6 +135,10 @@ def _describe(simulated: SimulationResult) -> list[str]:
         "utility: admission times memory, our reading of Elsayed and Galal's combined utility.",
         exact,
         *which_hold(
+            (
+                max(regions) > 1.01 * min(regions),
+                f"Regions differ, {min(regions):,} to {max(regions):,} B: so does what they admit.",
+            ),
             (
                 requests,
                 f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "

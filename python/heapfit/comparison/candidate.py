@@ -68,6 +68,7 @@ def skip_duplicate(
     """The candidate, or NotApplicable where an earlier candidate has the same plan."""
     for other in before:
         if isinstance(other, Candidate) and other.plan == one.plan:
-            same = f"the same plan as {other.name}"
-            return NotApplicable(one.name, same, other.name, one.replayed)
+            return NotApplicable(
+                one.name, f"the same plan as {other.name}", other.name, one.replayed
+            )
     return one

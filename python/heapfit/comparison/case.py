@@ -67,8 +67,9 @@ def case_of_matrix(
     matrix: Matrix, sources: Sequence[Source], programs: Sequence[Path], folder: Path
 ) -> ReportCase:
     """The trace with the highest peak, with the plan chosen for it; drawn anew into `folder`."""
-    pairs = [*zip(matrix.columns, sources, strict=True)]
-    column, source = max(pairs, key=lambda one: one[0].comparison.u_max)
+    column, source = max(
+        zip(matrix.columns, sources, strict=True), key=lambda one: one[0].comparison.u_max
+    )
     if not isinstance(source, Trace):
         source = generate_workload(source, folder / f"{source.name}.parquet")
     comparison = column.comparison

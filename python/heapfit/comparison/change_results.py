@@ -51,8 +51,9 @@ class ChangeTest:
     @property
     def broken(self) -> tuple[ChangeResult, ...]:
         """The counted results that the margin of the kind does not cover, the worst first."""
-        broken = (one for one in self.counted if not one.holds)
-        return tuple(sorted(broken, key=lambda one: -one.needed))
+        return tuple(
+            sorted((one for one in self.counted if not one.holds), key=lambda one: -one.needed)
+        )
 
     def to_rows(self) -> list[dict[str, Any]]:
         """Each result as in the JSON output."""

@@ -66,8 +66,9 @@ class ChangedPrograms:
     def test_in_steps(self, heap: Heap, memory: int, known: MarginBasis) -> Iterator[ChangeTest]:
         """The results of `test` after each replayed change; the last is complete."""
         size = heap_size(memory, replace(known, changes=0.0))
-        make_runs = partial(self._make_runs, heap=heap, size=size)
-        return try_changes(self.changes, make_runs, size, self.u_max)
+        return try_changes(
+            self.changes, partial(self._make_runs, heap=heap, size=size), size, self.u_max
+        )
 
     def confirm(self, heap: Heap, memory: int, tested: ChangeTest) -> ChangeTest:
         """The trials, each with what its change takes of a heap that is set to so much memory."""

@@ -103,11 +103,9 @@ class Comparison(Tabular):
 
     def to_arrow(self) -> pa.Table:
         """The ranked rows as a table; with plug-ins by R_safe, theirs among them."""
-        if not self.plugins:
-            return row_table(self.rows)
-        others = arrow_table(self.plugins, _OF_PLUGINS)
-        both = [row_table(self.rows), others]
-        return pa.concat_tables(both, promote_options="default").sort_by("r_safe")
+        both = [row_table(self.rows), arrow_table(self.plugins, _OF_PLUGINS)]
+        joined = pa.concat_tables(both, promote_options="default").sort_by("r_safe")
+        return joined if self.plugins else both[0]
 
 
 def compare(
@@ -158,8 +156,7 @@ def measure_portfolio(
             for i in closer:
                 search.measure(i, portfolio.candidates[i], whole)
             search.reopen(precision)
-    rows = rank_rows(list(search.found.values()))
-    return _join_rows(loaded, ground, rows, portfolio, bounds)
+    return _join_rows(loaded, ground, rank_rows([*search.found.values()]), portfolio, bounds)
 
 
 def _join_rows(

@@ -228,10 +228,16 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     winner, base = case.winner, case.comparison.base_alignment
     if winner.is_in_pieces or winner.replay_region is None:
         return ()
-    others = _incumbent_subjects(case) if case.fitted is None else []
+    is_other = case.fitted is None and not _is_beside(winner, case)
+    others = _incumbent_subjects(case) if is_other else []
     rows = [winner] if case.fitted is None else [case.fitted, winner]
     found = (subject_from_row(row, case.shown, base) for row in rows)
     return (*others, *(one for one in found if one is not None))
+
+
+def _is_beside(row: Row, case: ReportCase) -> bool:
+    """True for the row of the very heap that the map has beside the chosen one."""
+    return row.heap.name == case.beside.name
 
 
 def measure_case(case: ReportCase, progress: Progress = ignore_progress) -> MappedCase:
@@ -249,6 +255,7 @@ def _measure_peaks(case: ReportCase, subjects: Sequence[ReplaySubject]) -> tuple
         for row in case.comparison.rows
         if row is not case.winner
         and row is not case.fitted
+        and not (len(subjects) > 1 and _is_beside(row, case))
         and not row.is_cut_to_trace
         and not row.is_in_pieces
         if (subject := subject_from_row(row, case.shown, base)) is not None

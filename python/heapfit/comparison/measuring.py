@@ -66,8 +66,9 @@ def measure_candidate(
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:
-        longer = replace(candidate, heap=grown)
-        return measure_candidate(longer, events, ground, precision, progress)
+        return measure_candidate(
+            replace(candidate, heap=grown), events, ground, precision, progress
+        )
     found = need.search
     region = found.r_safe if found.r_safe is not None else found.r_min
     replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
@@ -135,8 +136,7 @@ def _lower_placement(
     is_lower = search.height_region and search.height < packing
     if not (is_lower and candidate.heap.is_ours) or splits_blocks(candidate.plan):
         return None
-    offsets = trial.placement(search.height_region)
-    return _engine.check_placement(_engine.Lifetimes(events), offsets)
+    return _engine.check_placement(_engine.Lifetimes(events), trial.placement(search.height_region))
 
 
 def replay_in(

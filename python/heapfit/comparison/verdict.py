@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a comparison comes to, in one sentence with the figures that decide.
 
-`fit`, `design` and `front` say it by the same rows, those of the standard portfolio, so that they
+`fit` and `compare` say it by the same rows, those of the standard portfolio, so that they
 name one plan and one region. Rows of an extended search are kept apart.
 """
 
@@ -155,41 +155,6 @@ def verdict_rows(comparison: Comparison) -> tuple[Row, ...]:
     lasting = tuple(row for row in rows if row.lasts is not False)
     is_any = any(row.r_safe is not None and not row.is_cut_to_trace for row in lasting)
     return (lasting if is_any else rows) or comparison.rows
-
-
-def list_extended_search(comparison: Comparison) -> list[Row]:
-    """Rows of the extended search that need less than the verdict's plan, or the counted one.
-
-    At most one whose blocks were not counted on this recording, then one whose blocks were.
-    """
-    chosen = select_row(comparison)
-    known = [row for row in verdict_rows(comparison) if row.r_safe is not None]
-    found = []
-    for is_cut in (False, True):
-        rivals = [row for row in known if row is chosen or (is_cut and row.is_cut_to_trace)]
-        further = _least_extended_row(comparison, is_cut)
-        if further is not None and all(_needs_less(further, one) for one in rivals):
-            found.append(further)
-    return found
-
-
-def describe_extended_search(comparison: Comparison) -> list[str]:
-    """A sentence for each row of the extended search that needs less than the verdict's plan."""
-    return [
-        f"Searched further: {row.name} needs {row.r_safe:,} B"
-        + (", if every run were identical." if row.is_cut_to_trace else " on this run.")
-        for row in list_extended_search(comparison)
-    ]
-
-
-def _least_extended_row(comparison: Comparison, is_cut: bool) -> Row | None:
-    """The row of the extended search with the least R_safe; of equal ones the first ranked."""
-    rows = [
-        row
-        for row in comparison.rows
-        if row.is_searched_further and row.is_cut_to_trace == is_cut and row.r_safe is not None
-    ]
-    return min(rows, key=lambda row: row.r_safe or 0, default=None)
 
 
 def _explain_small_gain(winner: Row, pooled: Row | None) -> str:

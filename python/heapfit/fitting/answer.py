@@ -50,7 +50,7 @@ class Answer:
         """The parts that add up to the answer, and its share of the peak; none without a size."""
         if self.known.load.is_start:
             needed, name = self.heap.set_to(self.size.r_safe), self.heap.title or self.heap.name
-            return [f"These need {needed:,} B of {name}."]
+            return [f"These need {needed:,} B of {name}; sizes below have a reserve for so few."]
         size, needed = self.size, self.size.region_with(0)
         peak = max(size.peak, size.u_max, 1)
         return [

@@ -24,5 +24,7 @@ def find_askers(log: Path, program: Path) -> dict[int, str]:
     places = places_in([program], {int(site) for site in sites if site})
     if not places:
         raise HeapfitError(f"{log}: tells no call sites of {program.name} (docs/on-target.md)")
-    named = zip(reader.addresses.tolist(), sites.tolist(), strict=False)
-    return {at: places[site].description if site in places else "" for at, site in named}
+    return {
+        at: places[site].description if site in places else ""
+        for at, site in zip(reader.addresses.tolist(), sites.tolist(), strict=False)
+    }

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from functools import cache, reduce
+from functools import cache, partial, reduce
 from itertools import islice, product
 from pathlib import Path
 from typing import TypeAlias
@@ -48,7 +48,7 @@ def layouts() -> tuple[Layout, ...]:
 
 def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     """The heaps of all rows, and sentences on some that the program has and the dump has not."""
-    found: dict[str, list[Heap]] = {}
+    found: dict[str, list[tuple[Layout, Heap]]] = {}
     missing: dict[str, str] = {}
     rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
@@ -60,12 +60,11 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     )
     for name, names, row in tried:
         try:
-            readings, heap = found.setdefault(name, []), _read(memory, row, names, name)
-            readings.insert(0 if row["rare"] and len(heap.blocks) > _FEW else len(readings), heap)
+            found.setdefault(name, []).append((row, _read(memory, row, names, name)))
         except LookupError as error:
             missing.setdefault(name, f"{row['title']} ({printable(name)}): {error}{row['setting']}")
     return (
-        [min(readings, key=_doubt) for readings in found.values() if readings],
+        [min(some, key=lambda one: _doubt(*one))[1] for some in found.values() if some],
         [text for name, text in missing.items() if not found[name]][:_TOLD],
     )
 
@@ -87,15 +86,16 @@ def _join(row: Layout, option: Layout) -> Layout:
     return {**row, **option, **tables}
 
 
-def _doubt(heap: Heap) -> tuple[int, int, int, int]:
+def _doubt(row: Layout, heap: Heap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first.
 
     What is assumed is more doubtful than damage, as an end before the damage would be. No fence is
-    found by chance.
+    found by chance, nor are many chunks of sizes that are all multiples of more.
     """
     unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
     wrong = len(heap.damage) + len(heap.assumed) - heap.fences
-    return wrong, len(heap.assumed), unread, -len(heap.confirmed)
+    step = row["step"] if row["coarse"] and len(heap.blocks) > _FEW else 0
+    return wrong, len(heap.assumed), unread - step, -len(heap.confirmed)
 
 
 def _anchors(memory: Memory, row: Layout) -> Iterator[tuple[str, _Names]]:
@@ -157,7 +157,7 @@ def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
             if readings
             else "was not used yet"
         )
-    return min(whole, key=_doubt)
+    return min(whole, key=partial(_doubt, row))
 
 
 def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[int, str]:

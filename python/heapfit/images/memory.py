@@ -2,7 +2,7 @@
 """The memory that a dump has, with the symbols of the program that ran.
 
     core.elf       PT_LOAD segments, and the registers as PT_NOTE has them
-    dump.bin       raw bytes, which lie at an address that the user gives
+    dump.bin       raw bytes, which lie at an address that the user gives; either may be packed
     firmware.elf   symbols; what is never written, such as code, where the dump left it out
 
 A dump is not to be trusted: every read is checked, and raises `UnreadError` where nothing lies.
@@ -10,10 +10,10 @@ A dump is not to be trusted: every read is checked, and raises `UnreadError` whe
 
 from __future__ import annotations
 
-import mmap
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
 from heapfit.importers.executable import explain_elf_errors
+from heapfit.importers.stream import ByteStream
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]
@@ -41,12 +42,18 @@ _NO_ELF = (
         "Zephyr serves it to GDB, whose `dump memory` writes the heap's bytes: --at ADDRESS)",
     ),
     (
+        rb"\A.{4,64}\x7fELF",
+        "is a core dump of ESP-IDF as it lies in flash (esp-coredump info_corefile --core-format "
+        "raw --save-core makes an ELF core of it)",
+    ),
+    (
         rb"#CD:|CORE DUMP START|\A[A-Za-z0-9+/]{60,}={0,2}\r?\n",
         "is a core dump as text (esp-coredump info_corefile --save-core makes an ELF core of "
         "ESP-IDF's, coredump_serial_log_parser.py a file of Zephyr's)",
     ),
-    (rb"\A(?!\x7fELF)", "is no ELF core (of raw memory say --at ADDRESS, where it begins)"),
+    (b"", "is no ELF core (of raw memory say --at ADDRESS, where it begins)"),
 )
+_SEARCHED = 1 << 24  # bytes of a log, behind which no core dump is looked for
 
 
 class UnreadError(LookupError):
@@ -99,14 +106,18 @@ def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
         memory, constant = _read_program(ELFFile(file))
     if not memory.symbols:
         raise HeapfitError(f"{program}: has no symbols, by which heaps are found (not stripped)")
-    with explain_elf_errors(dump), dump.open("rb") as file:
-        content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    with explain_elf_errors(dump), ByteStream(dump) as stream:
+        content = b"".join(stream.chunks())
+        if at is not None and not content.startswith(b"\x7fELF"):
+            return replace(memory, spans=[(at, memoryview(content)), *constant])
         if at is not None:
-            return replace(memory, spans=[(at, content), *constant])
-        for rule, what in _NO_ELF:
-            if re.search(rule, content[:4096]):
-                raise HeapfitError(f"{dump}: {what}")
-        return _read_core(ELFFile(file), content, memory, constant)
+            raise HeapfitError(f"{dump}: is an ELF core, which says where it lies (without --at)")
+        if not content.startswith(b"\x7fELF"):
+            found = (
+                what for rule, what in _NO_ELF if re.search(rule, content[:_SEARCHED], re.DOTALL)
+            )
+            raise HeapfitError(f"{dump}: {next(found)}")
+        return _read_core(ELFFile(BytesIO(content)), memoryview(content), memory, constant)
 
 
 def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:

@@ -24,7 +24,7 @@ from heapfit.images.memory import Memory, UnreadError
 Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
 
 MOST_CHUNKS = 1 << 20  # of a heap
-_MOST_TRIED = 1 << 18  # places at which a damaged heap may go on
+_MOST_TRIED = 1 << 16  # places at which a damaged heap may go on
 _ENOUGH = 8  # chunks in a row that are as they should be
 _SPARE = 64  # bytes of a chunk behind what was asked for, at most
 LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
@@ -143,8 +143,9 @@ class Walk:
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        word = partial(self._memory.word, size=4)
-        bounds = BOUNDS[self._layout["marks"]](word, *map(paths.sum, self._layout["from"]))
+        bounds = BOUNDS[self._layout["marks"]](
+            partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
+        )
         found = (one for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= self._heap.end)
         return {one[0]: one[1:] for one in found}
 
@@ -177,20 +178,22 @@ class Walk:
             return heap.end, False, None
         try:
             end = self.end_of(chunk)
-            place = end if layout["where"] == "next" else chunk
-            flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
-            is_used = place != heap.end and bool(flag & layout["bit"]) is layout["used"]
-            is_used = chunk not in self._free if layout["where"] == "list" else is_used
-            if (
-                ((end - heap.start) % layout["step"] and end != heap.end)
-                or not chunk + layout["least"] <= end <= heap.end
-                or end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE
+            if not chunk + layout["least"] <= end <= heap.end or (
+                (end - heap.start) % layout["step"] and end != heap.end
             ):
                 return None
-            wrong = self._find_wrong(chunk, end, is_used)
+            place = end if layout["where"] == "next" else chunk
+            flag = place != heap.end and self._field(place, layout["mark"], layout["width"])
+            is_used = (
+                chunk not in self._free
+                if layout["where"] == "list"
+                else place != heap.end and bool(flag & layout["bit"]) is layout["used"]
+            )
+            found = end, None if layout["own"] and chunk == heap.start else is_used
+            is_long = end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE
+            return None if is_long else (*found, self._find_wrong(chunk, end, is_used))
         except UnreadError:
             return None
-        return end, None if layout["own"] and chunk == heap.start else is_used, wrong
 
     def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
         """The chunk whose header is wrong: this one, the next one or neither."""

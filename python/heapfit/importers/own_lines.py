@@ -19,6 +19,7 @@ from typing import NamedTuple
 from heapfit.errors import HeapfitError
 from heapfit.importers.log_lines import split_prefix
 from heapfit.importers.source import OwnLines
+from heapfit.importers.stream import HEAD
 
 _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
@@ -301,7 +302,8 @@ def _try(
     return (
         "These lines look like calls:",
         *(f"  {line.raw.strip()[:_WIDTH]}" for line in shown[:_SHOWN]),
-        f"This reads {reader.events:,} of {lines:,} lines that may be calls, with a peak of "
-        f"{reader.live_peak:,} B:",
+        f"This reads {reader.events:,} of {lines:,} "
+        f"{'lines that may be calls' if len(head) < HEAD else 'such lines in 64 KiB'}, with a peak "
+        f"of {reader.live_peak:,} B:",
         f"  {shlex.join(['heapfit', 'import', str(path), *words])}",
     )

@@ -10,7 +10,7 @@ linked into.
 
 from heapfit.plugin.building import Built, build
 from heapfit.plugin.faults import Fault
-from heapfit.plugin.measuring import PluginRow, measure
+from heapfit.plugin.measuring import PluginRow, measure, measure_all
 from heapfit.plugin.sources import INCLUDE, Plugin, plugin_of, plugins_of
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "PluginRow",
     "build",
     "measure",
+    "measure_all",
     "plugin_of",
     "plugins_of",
 ]

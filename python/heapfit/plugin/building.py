@@ -235,8 +235,7 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
             yield source
             continue
         made = folder / f"{number}-{source.stem}.o"
-        is_cxx = source.suffix in CXX_SOURCES
-        compiler = ("g++", *_CXX_FLAGS) if is_cxx else ("gcc",)
+        compiler = ("g++", *_CXX_FLAGS) if source.suffix in CXX_SOURCES else ("gcc",)
         options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
         run([*compiler, *options, "-c", source, "-o", made.name], folder)
         yield made
@@ -286,19 +285,13 @@ def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[s
     words = "".join(f'.long "{others.get(name, name)}"\n' for name in called)
     (folder / "called.s").write_text(f'.section plugin_calls,"a"\n.long 0\n{words}')
     program, entries = folder / "host", host[1]
-    run(
-        [
-            *compiler,
-            "-no-pie",
-            "-Wl,-z,now,-z,noexecstack",
-            host[0],
-            "called.s",
-            "-lm",
-            "-o",
-            program,
-        ],
-        folder,
-    )
+    options = ("-no-pie", "-Wl,-z,now,-z,noexecstack")
+    try:
+        run([*compiler, *options, host[0], "called.s", "-lm", "-o", program], folder)
+    except HeapfitError as error:
+        raise HeapfitError(
+            f"{plugin.name}: calls what none of its sources has (give the folder of all): {error}"
+        ) from error
     if copied := _COPIED.findall(run(["readelf", "--wide", "--relocs", program.name], folder)):
         raise HeapfitError(f"{plugin.name}: uses {', '.join(copied)} of the C library")
     run(["objcopy", "-O", "binary", "--only-section=plugin_calls", program.name, "calls"], folder)

@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from heapfit import _engine
 from heapfit.outputs.scratch import scratch_folder
-from heapfit.plugin.building import Built
+from heapfit.plugin.building import Built, build
 from heapfit.plugin.faults import (
     ATTACKS,
     ENDLESS_LOOP,
@@ -23,6 +24,7 @@ from heapfit.plugin.faults import (
     Fault,
 )
 from heapfit.plugin.running import Process, start_process
+from heapfit.plugin.sources import Plugin
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -109,32 +111,69 @@ class _Findings:
         return answer
 
 
+def measure_all(
+    plugins: Sequence[Plugin],
+    traces: Sequence[Trace],
+    alignment: int = 8,
+    progress: Progress = ignore_progress,
+    *,
+    every_size: bool = False,
+) -> list[tuple[PluginRow, ...]]:
+    """The rows of plug-ins on each trace; they are built in a temporary folder."""
+    with scratch_folder() as folder:
+        built = [build(plugin, Path(folder) / str(i)) for i, plugin in enumerate(plugins)]
+        return [
+            tuple(measure(one, trace, alignment, progress, every_size=every_size) for one in built)
+            for trace in traces
+        ]
+
+
 def measure(
-    built: Built, trace: Trace | Path, alignment: int = 8, progress: Progress = ignore_progress
+    built: Built,
+    trace: Trace | Path,
+    alignment: int = 8,
+    progress: Progress = ignore_progress,
+    *,
+    every_size: bool = False,
 ) -> PluginRow:
     """R_min and R_safe by the rules of every other allocator, then checked and metered replays.
 
-    A trace, or the path of a stored one. HeapfitError if the adapter lacks a function.
+    A trace, or the path of a stored one. `every_size`: each multiple of 8 B is tried. HeapfitError
+    if the adapter lacks a function.
     """
     stored = Trace.open(trace) if isinstance(trace, Path) else trace
     with scratch_folder() as folder:
         events = Path(folder) / "events"
         save_events(stored, events)
-        return _measure_plugin(built, stored, events=events, alignment=alignment, progress=progress)
+        return _measure_plugin(
+            built,
+            stored,
+            events=events,
+            alignment=alignment,
+            progress=progress,
+            every_size=every_size,
+        )
 
 
 def _measure_plugin(
-    built: Built, trace: Trace, *, events: Path, alignment: int, progress: Progress
+    built: Built,
+    trace: Trace,
+    *,
+    events: Path,
+    alignment: int,
+    progress: Progress,
+    every_size: bool,
 ) -> PluginRow:
     """Measures a plug-in on the trace's `events`, as the host reads them."""
     found, u_max = _Findings(built.statics_bytes), profile_trace(trace).u_max
     with start_process(built.program, events, alignment) as process:
         _check(process, found, (2 * u_max + _ROUGHLY,))
-        search = _search_region(process, found, u_max, f"compare {built.plugin.name}", progress)
-        region = search.r_safe if search.r_safe is not None else search.r_min
+        reported = partial(progress, f"compare {built.plugin.name}")
+        r_min, r_safe, step = _search_region(process, found, u_max, reported, every_size=every_size)
+        region = r_min if r_safe is None else r_safe
         placed = {} if region is None else found.replay(process, "places", region)
         if region is not None:
-            _check(process, found, (region, search.r_min or region, region * 9 // 10))
+            _check(process, found, (region, r_min or region, region * 9 // 10))
         outcomes = _try_probes(process, found)
     metered: dict[str, int] = {}
     if region is not None and built.metered is not None:
@@ -146,9 +185,9 @@ def _measure_plugin(
         is_sized=process.is_sized,
         alignment=alignment,
         u_max=u_max,
-        r_min=search.r_min,
-        r_safe=search.r_safe,
-        step=search.step if search.searched else 0,
+        r_min=r_min,
+        r_safe=r_safe,
+        step=step,
         statics_bytes=found.statics,
         statics=built.statics,
         faults=tuple(found.faults.values()),
@@ -169,25 +208,43 @@ def _measure_plugin(
 
 
 def _search_region(
-    process: Process, found: _Findings, u_max: int, step: str, progress: Progress
-) -> _engine.RegionSearch:
-    """Searches the region as the engine does for its own heaps; the first fault ends it."""
+    process: Process,
+    found: _Findings,
+    u_max: int,
+    report: Callable[[float], None],
+    *,
+    every_size: bool,
+) -> tuple[int | None, int | None, int]:
+    """R_min, R_safe and the step, as the engine searches for its own heaps; a fault ends it."""
+    runs: dict[int, bool] = {}
 
     def try_size(size: int) -> tuple[bool, int, int, int]:
         answer = found.replay(process, "places", size)
         footprint, height, events = (
             answer.get(one, 0) for one in ("footprint", "height", "events")
         )
-        return answer.get("runs") == 1, footprint, height, events
+        runs[size] = answer.get("runs") == 1
+        return runs[size], footprint, height, events
 
+    smallest = (found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT
     search = _engine.search_regions(
         try_size,
-        smallest_region=(found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT,
+        smallest_region=smallest,
         u_max=u_max,
-        progress=lambda done, total: progress(step, done / max(total, 1)),
+        progress=lambda done, total: report(done / max(total, 1)),
     )
-    progress(step, 1.0)
-    return search
+    # From the window's end down, to 0.9 of the smallest that serves.
+    top = int(search.sizes[-1]) if every_size and search.step else 0
+    r_min = search.r_min or 0
+    for size in range(top, smallest - 1, -_engine.REGION_UNIT):
+        if found.is_over or size < 0.9 * r_min:
+            break
+        report((top - size) / top)
+        r_min = min(size, r_min) if try_size(size)[0] else r_min
+    failing = max((one for one, is_served in runs.items() if not is_served), default=0)
+    r_safe = min((one for one in runs if one > failing), default=None)
+    report(1.0)
+    return r_min or None, r_safe, _engine.REGION_UNIT if top else search.step
 
 
 def _try_probes(process: Process, found: _Findings) -> dict[str, str]:

@@ -233,7 +233,10 @@ def describe_other_programs(check: Check) -> list[str]:
 
 def say_verdict(one: CheckedRecording) -> str:
     """The findings in words."""
-    words = {"passed": "fits", "uses margin": "uses the reserve"}
+    words = {
+        "passed": "fits" if one.run.replayed else "compared",
+        "uses margin": "uses the reserve",
+    }
     return words.get(one.verdict, one.verdict)
 
 

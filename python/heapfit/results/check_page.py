@@ -110,8 +110,8 @@ def _recordings_section(check: Check, needed: Sequence[RegionNeed]) -> Section:
 
 
 def _name_recording(one: CheckedRecording, need: RegionNeed, check: Check) -> Cell:
-    used = "used for the plan" if need.is_seen else "hold-out"
-    return Cell(one.run.name, () if check.is_comparison else (used,))
+    used = ("used for the plan" if need.is_seen else "hold-out",)
+    return Cell(one.run.name, used if len(check.recordings) > 1 and not check.is_comparison else ())
 
 
 def _mark_verdict(one: CheckedRecording) -> Cell:

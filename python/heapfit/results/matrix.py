@@ -97,7 +97,9 @@ def _explain(matrix: Matrix) -> list[str]:
             for note in map(layout_note, column.comparison.rows)
             if note
         ),
-        *explain_marks(rows),
+        *explain_marks(
+            rows, [*rows, *(row for one in matrix.columns for row in one.comparison.plugins)]
+        ),
         *which_hold(
             (
                 any(not row.is_monotone for row in rows),

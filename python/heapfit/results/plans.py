@@ -8,12 +8,7 @@ from pathlib import Path
 
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.comparison.verdict import (
-    describe_extended_search,
-    list_extended_search,
-    select_row,
-    verdict,
-)
+from heapfit.comparison.verdict import select_row, verdict
 from heapfit.design.effort import Effort
 from heapfit.results.parts import Fields, Line, Part
 from heapfit.results.ranking import ranking
@@ -24,7 +19,6 @@ def plans_parts(comparison: Comparison, paths: Sequence[Path], effort: Effort) -
     fields = {
         "verdict": verdict(comparison),
         "least": _row_fields(select_row(comparison)),
-        "searched_further": [*map(_row_fields, list_extended_search(comparison))],
         "effort": effort,
     }
     files = [
@@ -33,7 +27,7 @@ def plans_parts(comparison: Comparison, paths: Sequence[Path], effort: Effort) -
     ]
     return [
         Fields(fields),
-        *map(Line, ["", *describe_extended_search(comparison)]),
+        Line(""),
         *ranking(comparison),
         Fields({"plans": paths}),
         *list_plans(files),

@@ -41,8 +41,7 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> list[Part]:
 def _describe_build(row: PluginRow) -> str:
     """Its width, and the variables that it keeps outside its region."""
     largest = ", ".join(f"{name} {size}" for name, size in row.statics[:_SHOWN_STATICS])
-    more = len(row.statics) - _SHOWN_STATICS
-    named = f" ({largest}{f' and {more} smaller ones' if more > 0 else ''})" if largest else ""
+    named = f" ({largest}{', ...' * (len(row.statics) > _SHOWN_STATICS)})" if largest else ""
     return (
         f"{row.name}: your plug-in, built for {row.bits} bits; {row.statics_bytes:,} B of variables"
         f"{named} count in R."

@@ -147,7 +147,7 @@ def explain_ranking(
             if _has_one_alignment(comparison)
         ),
         *([] if comparison.bounds is None else _describe_bounds(comparison.bounds)),
-        *_explain_figures(rows),
+        *_explain_figures(rows, [*rows, *comparison.plugins]),
         *(f"{row.name}: {note}." for row in rows for note in row.notes),
     ]
     return [
@@ -188,8 +188,11 @@ def _describe_bounds(bounds: ComparisonBounds) -> list[str]:
     ]
 
 
-def explain_marks(rows: Sequence[Row]) -> list[str]:
-    """What the marks of the rows mean; of systems' heaps how near they are to the sources'."""
+def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list[str]:
+    """What the marks of the rows mean; of systems' heaps how near they are to the sources'.
+
+    `every`: those of plug-ins, too.
+    """
     tolerances = [row.heap.tolerance for row in rows if row.heap.tolerance is not None]
     largest = max(tolerances, default=0)
     sets = {row.heap.setting for row in rows if not (row.heap.is_ours or row.heap.unset)}
@@ -204,15 +207,15 @@ def explain_marks(rows: Sequence[Row]) -> list[str]:
             "+ blocks in pieces: for callers that follow a block from piece to piece.",
         ),
         (
-            any(row.needs_size for row in rows),
+            any("#" in marks_of(row) for row in every),
             "# sized deallocation: the program passes the size when it frees or resizes.",
         ),
         (tolerances, f"^ {SIMULATED}; R is {' or '.join(sorted(sets)) or 'its memory'}, {near}."),
     )
 
 
-def _explain_figures(rows: Sequence[Row]) -> list[str]:
-    """What the columns mean, and the marks that occur."""
+def _explain_figures(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list[str]:
+    """What the columns mean, and the marks that occur; `every`: plug-ins', too."""
     unit = _engine.REGION_UNIT
     plain = [row for row in rows if layout_name(row.plan) == row.name]
     layouts = "; ".join(f"{row.name}: {describe_layout(row.plan)}" for row in plain)
@@ -222,18 +225,18 @@ def _explain_figures(rows: Sequence[Row]) -> list[str]:
         *which_hold((len(plain) > 1, f"{layouts}.")),
         "accesses: loads and stores of metadata a call; longest: in one call.",
         "energy: of these accesses in an SRAM of the region's size; 1 is the best row.",
-        *explain_marks(rows),
+        *explain_marks(rows, every),
         *which_hold(
             (
                 any(row.step == 0 and row.r_safe is not None for row in rows),
                 "step -: no search needed; the region follows from the plan or from one replay.",
             ),
             (
-                any(row.step == unit for row in rows),
+                any(row.step == unit for row in every),
                 f"step {unit}: every region from 0.9 R_min to above R_safe was tried.",
             ),
             (
-                not all(row.is_exhaustive for row in rows),
+                any(row.step > unit for row in every),
                 f"step above {unit}: regions between were not tried, above R_safe, too; compare "
                 "--exact tries all.",
             ),

@@ -49,8 +49,10 @@ class Axis:
 
     def steps(self) -> list[dict[str, Value]]:
         """The values of each step."""
-        rows = zip(*self.values.values(), strict=True)
-        return [dict(zip(self.values, row, strict=True)) for row in rows]
+        return [
+            dict(zip(self.values, row, strict=True))
+            for row in zip(*self.values.values(), strict=True)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +122,17 @@ def load_scenario(path: Path | str) -> Scenario:
 
 def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value]) -> Point:
     top = Table(path, SCENARIO, "", document)
+    top.collect_errors()
     offered = top.table("traffic")
-    traffic = read_traffic(offered, path.parent)
+    traffic = top.read_or_note(None, read_traffic, offered, path.parent)
     table = top.table("schemes")
     names = table.keys()
     if not names:
         top.reject("schemes", "must have at least one scheme")
-    schemes = tuple(read_scheme(name, table.table(name)) for name in names)
+    read = [top.read_or_note(None, _read_scheme, table, name) for name in names]
+    top.raise_collected()
+    schemes = tuple(scheme for scheme in read if scheme is not None)
+    assert traffic is not None, "what is not read is an error"
     for scheme in schemes:
         if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
             offered.reject(
@@ -135,6 +141,10 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
                 "even when it is empty",
             )
     return Point(values, traffic, schemes)
+
+
+def _read_scheme(table: Table, name: str) -> Scheme:
+    return read_scheme(name, table.table(name))
 
 
 def _read_run(table: Table) -> RunSettings:

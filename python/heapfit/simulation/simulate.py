@@ -199,8 +199,9 @@ def _cells(scenario: Scenario) -> list[_Cell]:
 def _job(cell: _Cell, task: Task) -> Job:
     point = (f"{key} = {value}" for key, value in cell.point.values.items())
     name = ", ".join([cell.scheme.name, *point, f"replication {task.number + 1}"])
-    events = 2 * (cell.run.warm_up + cell.run.requests)
-    return Job(name, replicate, task, task.traffic.files, events)
+    return Job(
+        name, replicate, task, task.traffic.files, 2 * (cell.run.warm_up + cell.run.requests)
+    )
 
 
 def write_table(path: Path, simulation: SimulationResult) -> None:

@@ -94,8 +94,7 @@ def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ..
         if special:
             live = zip(special, (load.offered * load.shares[is_special]).tolist(), strict=True)
             pools = tuple(Pool(size, max(1, int(mean)), True) for size, mean in live)
-            budgeted = Plan("budgeted", {}, pools, Plan("tlsf"))
-            families.append(_region_family("budgeted", budgeted))
+            families.append(_region_family("budgeted", Plan("budgeted", {}, pools, Plan("tlsf"))))
     any_size = (_region_family(name, Plan(name)) for name in ("tlsf", "best_fit"))
     return (*families, *any_size)
 
@@ -117,8 +116,9 @@ def _partition_family(allocator: str, size: int) -> Family:
     """A family of partition pools, with bitmaps and best fit where runs of partitions matter."""
     runs = {"metadata": 1, "fit": 1} if allocator == "partition_pool" else {}
     plan = Plan(allocator, {"partition_size": size, "partitions": 0, "overhead": 0, **runs})
-    most = min(1 << 24, LARGEST_REGION // (size + 8))
-    return _growing(f"{allocator} {size} B", plan, "partitions", most)
+    return _growing(
+        f"{allocator} {size} B", plan, "partitions", min(1 << 24, LARGEST_REGION // (size + 8))
+    )
 
 
 def _class_pools(sizes: Sequence[Shape], offered: Sequence[float]) -> Family:

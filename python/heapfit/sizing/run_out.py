@@ -88,8 +88,7 @@ def least_count(demand: Demand, admission: float) -> RunOut:
     refused = round(1 - admission, 15)
     if admission == 1 or refused >= rarest_shown(demand):
         return run_out(demand, _least_seen(demand, refused))
-    count = extrapolate_count(demand, refused)
-    found = run_out(demand, count)
+    found = run_out(demand, extrapolate_count(demand, refused))
     return replace(found, share=refused, lowest=0.0, is_beyond=True)
 
 
@@ -163,5 +162,4 @@ def extrapolate_count(demand: Demand, refused: float) -> int:
         return demand.peak
     near, far = _least_seen(demand, start), _least_seen(demand, shown)
     slope = (far - near) / math.log10(start / shown)  # units a decade
-    reached = far + slope * math.log10(shown / refused)
-    return max(demand.peak, math.ceil(reached))
+    return max(demand.peak, math.ceil(far + slope * math.log10(shown / refused)))

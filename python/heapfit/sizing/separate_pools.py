@@ -79,12 +79,8 @@ class SeparatePools:
     def curve(self) -> tuple[SeparatePools, ...]:
         """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
         refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
-        return tuple(self.with_admission(round(1 - one, 15)) for one in refused)
-
-    def with_admission(self, admission: float) -> SeparatePools:
-        """The same pools for another admission."""
-        check_admission(admission)
-        return SeparatePools(admission, self._pools([one.demand for one in self.pools], admission))
+        demands, aims = [one.demand for one in self.pools], [round(1 - one, 15) for one in refused]
+        return tuple(SeparatePools(aim, self._pools(demands, aim)) for aim in aims)
 
     def _pools(self, demands: Sequence[Demand], admission: float) -> tuple[SeparatePool, ...]:
         return tuple(
@@ -100,7 +96,7 @@ def size_separately(
 
     Each pool admits at least that share of its own requests. Pools nobody asks are left out.
     """
-    check_admission(admission)
+    check_admission(admission, may_be_all=True)
     profile = profile_trace(trace, progress)
     if len(profile.sizes) == 0:
         raise HeapfitError(f"{trace.given}: nothing is ever allocated: there is no pool to size")

@@ -104,8 +104,7 @@ def override_assumptions(
             )
         if not 0 <= value <= 2**20:
             raise HeapfitError(f"assume: {name}={value} is out of range (0 to {2**20})")
-        one = known[name]
-        known[name] = Assumption(name, value, one.meaning, "given")
+        known[name] = Assumption(name, value, known[name].meaning, "given")
     return tuple(known.values())
 
 

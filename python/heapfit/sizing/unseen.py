@@ -146,5 +146,4 @@ def _bounds(count: int, parts: int) -> list[int]:
 
 def _chance(found: Refusals, pool: int, demand: Demand, draws: int) -> Chance:
     share = found.share(pool)
-    none_seen = rarest_shown(demand) / draws
-    return Chance(share, *interval(share, found.shares(pool), none_seen))
+    return Chance(share, *interval(share, found.shares(pool), rarest_shown(demand) / draws))

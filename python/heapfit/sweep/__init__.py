@@ -36,9 +36,8 @@ _MOST_HANDLED_HERE = 20_000_000  # events, in the half a second that a process t
 
 def usable_cores() -> int:
     """Processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    is_told = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if is_told else os.cpu_count() or 1
 
 
 class _Workers(Protocol):

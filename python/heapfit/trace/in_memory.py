@@ -23,7 +23,6 @@ Event: TypeAlias = (
 
 _REQUIRED = ("op", "object", "size")
 _FIELDS = (2, 4)  # of an event, at least and at most
-_OWN_NAMES = "from_events takes blocks by any name"
 
 
 def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | None = None) -> Trace:
@@ -51,7 +50,7 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     """Stores a table as a trace at `path`: the columns of docs/evidence/schemas.md.
 
     `op`, `object` and `size` are required; operations may be names, call sites text, as
-    `Trace.to_arrow` gives them.
+    `Trace.to_arrow` gives them, and a block whatever names it. Times count from the first.
     """
     known = [*COLUMNS, *OPTIONAL]
     for name in table.column_names:
@@ -60,10 +59,14 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     for name in _REQUIRED:
         if name not in table.column_names:
             raise HeapfitError(f"column {name}: is missing (a trace needs {', '.join(_REQUIRED)})")
-    columns = {name: _read_column(table[name], name) for name in table.column_names}
-    born = columns["object"][columns["op"] <= Op.ALIGNED]
-    if not np.array_equal(born, np.arange(len(born))):
-        raise HeapfitError(f"column object: is not 0, 1, 2, ... at the allocations ({_OWN_NAMES})")
+    columns = {
+        name: _read_column(table[name], name) for name in table.column_names if name != "object"
+    }
+    named = table["object"].to_pylist()
+    events = zip(columns["op"].tolist(), named, columns["size"].tolist(), strict=True)
+    columns["object"] = np.array([row[1] for row in _number_blocks(events)], np.uint32)
+    if "time" in columns and len(named):
+        columns["time"] -= columns["time"].min()
     parts = (
         {name: values[first : first + BATCH] for name, values in columns.items()}
         for first in range(0, table.num_rows, BATCH)
@@ -140,8 +143,7 @@ def _parse_text(text: str | None, name: str, row: int) -> int:
     try:
         return int(text or "0", 16 if name == "site" else 10)
     except ValueError as error:
-        hint = f" ({_OWN_NAMES})" if name == "object" else ""
-        raise HeapfitError(f"column {name}, row {row}: {text!r} is no number{hint}") from error
+        raise HeapfitError(f"column {name}, row {row}: {text!r} is no number") from error
 
 
 def _cast(values: NDArray[Any], name: str) -> NDArray[Any]:

@@ -131,8 +131,8 @@ class IncumbentVerdict:
             return f"Replace {now.name}: it serves these recordings in no region."
         if self.saved is None or fitted.memory is None:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
-        less = sum(pair.saves for pair in self.pairs)
-        wins = f"{less} of {format_count(len(self.pairs), 'recording')}"
+        runs = format_count(len(self.pairs), "recording")
+        wins = f"{sum(pair.saves for pair in self.pairs)} of {runs}"
         change = f"{format_share(abs(self.saved))} {'less' if self.saved >= 0 else 'more'}"
         found = (
             f"{fitted.name} needs less on {wins}, and {fitted.memory:,} B for all, "

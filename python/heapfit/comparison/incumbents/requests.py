@@ -71,8 +71,7 @@ def requests_of(trace: BatchSource) -> Requests:
 def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
     """The requests without some objects; the others are renumbered."""
     kept = ~np.isin(requests.named, np.array(sorted(objects), np.uint32))
-    allocates = is_allocation(requests.op)
-    ordinal = np.cumsum(kept[allocates], dtype=np.uint32) - np.uint32(1)
+    ordinal = np.cumsum(kept[is_allocation(requests.op)], dtype=np.uint32) - np.uint32(1)
     return Requests(
         requests.op[kept],
         ordinal[requests.named[kept]],

@@ -251,7 +251,7 @@ def _find_meanings(
         if units[i] == "%":
             is_bare = last is Field.ALLOCATED and not _WORD.search(head + tail)
             field = Field.SHARE if field is Field.ALLOCATED or is_bare else None
-        last = field if field in (Field.LARGEST, *MAIN) else last
+        last = field if field in MAIN or (field is Field.LARGEST and last is None) else last
         is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
         is_paired = units[i] is None and i + 1 < len(units) and _PAIR.match(between[i + 1])
         unit = (units[i + 1] if is_paired else units[i]) or find_unit(head)

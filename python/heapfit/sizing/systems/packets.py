@@ -94,10 +94,6 @@ class _Sizing:
         """Bytes of the largest packet."""
         return max(int(trace.whole("size")[0].max(initial=0)) for trace in self.traces)
 
-    def count_above(self, size: int) -> int:
-        """How many packets are larger."""
-        return sum(int(np.count_nonzero(trace.whole("size")[0] > size)) for trace in self.traces)
-
     def room(self, part: Facts, layout: Layout) -> int:
         """Bytes of payload that a stack takes a buffer to carry."""
         return max(layout.buffer_size - self.total(part["headers"]), 1)
@@ -154,6 +150,13 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
         )
         for one in pools
     )
+    sizing.remarks.append(
+        "RAM of buffers x bytes (*: extrapolated): "
+        + "; ".join(
+            f"{one.count}{'*' * one.is_extrapolated}x{one.buffer_size}: {one.memory:,} B"
+            for one in sizing.choices
+        )
+    )
     sizing.memory += best.memory
     sizing.chains = best
 
@@ -181,7 +184,8 @@ def _add_window(sizing: _Sizing, part: Facts) -> None:
         return
     carried = pool.run_out.count * sizing.room(part, pool.layout) // segment * segment
     headers = sizing.known["headers"]
-    if larger := sizing.count_above(segment + headers):
+    sizes = (trace.whole("size")[0] for trace in sizing.traces)
+    if larger := sum(int(np.count_nonzero(one > segment + headers)) for one in sizes):
         sizing.remarks.append(
             f"{larger:,} packets are larger than TCP_MSS {segment} allows: if they are TCP, add "
             f"--assume tcp_mss={sizing.largest() - headers} (your TCP_MSS)"
