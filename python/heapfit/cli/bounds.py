@@ -159,7 +159,7 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
 
 def _least_why(bounds: Bounds) -> str:
     is_searched = bounds.packing.floor > bounds.u_max
-    return "no placement is lower" if is_searched else "as U_max: nothing above it is proven"
+    return "no placement is lower" if is_searched else "as U_max"
 
 
 def _describe_packing(bounds: Bounds) -> str:
