@@ -315,6 +315,21 @@ def test_a_failed_request_is_of_the_memory_that_could_not_serve_it(tmp_path, nam
     assert not any(one.failed for other in others for one in other.log.states)
 
 
+@pytest.mark.parametrize(
+    ("form", "largest"),
+    [
+        ("ota: free {free}, chunk {i} of 40 written\n", None),
+        ("free heap {free} B, sending block {i}\n", None),
+        ("free {free} (chunk {half})\n", 70_000),
+        ("free {free}, largest free block {i}\n", 9),
+    ],
+)
+def test_the_number_of_a_block_is_no_size(tmp_path, form, largest):
+    lines = (form.format(free=180_000 - i, half=70_000, i=9) for i in range(9))
+    (tmp_path / "device.log").write_text("".join(lines))
+    assert read_log(tmp_path / "device.log").states[-1].largest == largest
+
+
 # Several heaps in one log: the name of each, and its free bytes at last; the first is answered.
 HEAPS = {
     "devices in turn": (

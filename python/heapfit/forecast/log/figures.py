@@ -8,6 +8,7 @@ others make it: `available` that never changes beside used bytes is the heap's s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import inf
 
@@ -20,6 +21,10 @@ _BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever 
 _ROUNDED = 1024  # bytes that free ones in whole KiB may be more
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
+_BARE_BLOCK = re.compile(  # behind a word that does not say which
+    r"(?i)(?:^|\W)(?!(?:free|larg\w*|max\w*|bigg\w*|contig\w*)\W)\w+\W+(?:chunk|block|blk|piece)\W*$"
+)
+_FAR_BELOW = 64  # times
 _STEADY = 10  # states from which on a figure that never changes is doubted
 
 
@@ -34,6 +39,7 @@ def settle(found: Sequence[Sample]) -> tuple[list[Sample], int | None, tuple[str
             f"line {found[0].line}: free bytes are negative, too large or no number, as in all of "
             f"{len(found):,} states (print them unsigned, in decimal)"
         )
+    _drop_numbers(found)
     _settle_words(found)
     _carry_total(found)
     notes = _scale(found)
@@ -63,6 +69,15 @@ def _rename(found: Sequence[Sample], old: Field, new: Field) -> None:
         if old in one.values and new not in one.values:
             one.values[new] = one.values.pop(old)
             one.names[new] = one.names.pop(old, "")
+
+
+def _drop_numbers(found: Sequence[Sample]) -> None:
+    """Leaves out a block's number, as of "free 30000, block 12": it is far below what is free."""
+    bare = [one for one in found if _BARE_BLOCK.search(one.names.get(Field.LARGEST, ""))]
+    free, blocks = (_column(bare, field) for field in (Field.FREE, Field.LARGEST))
+    if free and _FAR_BELOW * np.median(blocks) < np.median(free):
+        for one in bare:
+            del one.values[Field.LARGEST]
 
 
 def _settle_words(found: Sequence[Sample]) -> None:
