@@ -6,6 +6,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -99,3 +100,17 @@ def generator(number: int) -> Iterator[int]:
 def tell_half(value: int, progress: Progress) -> int:
     progress("half", 0.5)
     return value
+
+
+def children() -> set[int]:
+    """Workers that this process has started and that are there."""
+    listed = [read_there(one) for one in Path("/proc/self/task").glob("*/children")]
+    started = {int(number) for line in listed for number in line.split()}
+    return {one for one in started if b"sweep" in read_there(Path(f"/proc/{one}/cmdline"))}
+
+
+def read_there(path: Path) -> bytes:
+    """A file of /proc; nothing of what has ended meanwhile."""
+    with suppress(OSError):
+        return path.read_bytes()
+    return b""

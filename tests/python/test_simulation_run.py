@@ -6,7 +6,6 @@ import os
 import signal
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -14,6 +13,7 @@ import pytest
 from page_reader import Page
 from small_scenarios import small
 from small_traces import heapfit, heapfit_json
+from sweep_work import children
 
 from grid import thin
 from heapfit import _engine
@@ -53,13 +53,6 @@ def test_any_number_of_workers_gives_the_same(scenario, found):
     for workers in (2, 3):
         with Sweep(workers) as sweep:
             assert simulate(scenario, sweep) == found
-
-
-def workers():
-    """The sweep's processes among those that this one began."""
-    listed = Path("/proc/self/task").glob("*/children")
-    children = [int(word) for task in listed for word in task.read_text().split()]
-    return [one for one in children if b"sweep" in Path(f"/proc/{one}/cmdline").read_bytes()]
 
 
 def test_every_scheme_is_offered_the_same_requests(found):
@@ -389,7 +382,7 @@ def kill_a_child_once():
 
     def progress(_step, done):
         if 0 < done < 1 and not killed:
-            killed.append(workers()[0])
+            killed.append(min(children()))
             os.kill(killed[0], signal.SIGKILL)
 
     return progress

@@ -13,6 +13,7 @@ import pytest
 from small_traces import diverse, heapfit
 from sweep_work import (
     busy_threads,
+    children,
     die_at_first,
     generator,
     pool_of_arrow,
@@ -31,13 +32,6 @@ from heapfit.sweep import Job, Sweep
 from heapfit.sweep.threads import map_in_threads, run_beside_body
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
-
-
-def children() -> set[int]:
-    """Workers that this process has started and that are there."""
-    listed = [one.read_text() for one in Path("/proc/self/task").glob("*/children")]
-    started = {int(number) for line in listed for number in line.split()}
-    return {one for one in started if b"sweep" in Path(f"/proc/{one}/cmdline").read_bytes()}
 
 
 @pytest.fixture(scope="module")
