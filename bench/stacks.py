@@ -16,6 +16,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from page_tables import add_option, write_result
@@ -27,13 +28,12 @@ from harness.image import Image, link_image, plan_file_of
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.generate.core_files import collect_core_files, recorder_texts
+from heapfit.generate.core_files import recorder_texts
 from heapfit.generate.folder import write_texts
 from heapfit.generate.names import Text
 from heapfit.generate.options import GenerateOptions
-from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import added_texts, allocators_of, heap_texts
+from heapfit.generate.texts import added_texts, source_texts
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode
@@ -74,9 +74,7 @@ def plan_of(name: str) -> Plan:
 def write_code(design: HeapDesign, folder: Path) -> list[Path]:
     """Writes the heap, its drop-ins and the recorder; the C files."""
     forms = () if design.needs_size else FORMS
-    texts = heap_texts(design)
-    texts |= collect_core_files(allocators_of(design), "".join(texts.values()))
-    texts |= added_texts(design, templates_of(design, forms))
+    texts = source_texts(design) | added_texts(replace(design, platforms=forms))
     texts |= recorder_texts(("record.c", "record.h", "adapters/one_heap.c", "adapters/one_heap.h"))
     texts |= dict.fromkeys((f"library/{one}.h" for one in LIBRARY), DECLARED)
     write_texts(folder, texts)

@@ -20,14 +20,14 @@ from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import FURTHER
 from heapfit.generate.code_size import weigh
-from heapfit.generate.core_files import collect_core_files
+from heapfit.generate.folder import write_texts
 from heapfit.generate.linked_folder import (
     compile_folder,
     functions_of,
     least_of,
     link_functions,
 )
-from heapfit.generate.texts import allocators_of, header_name, heap_texts
+from heapfit.generate.texts import header_name, source_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
 from heapfit.plan.plan import Plan
@@ -75,13 +75,7 @@ def measure_shipped_sizes(plan: Plan) -> dict[str, int]:
     design = replay_design(plan, plan.engine().smallest_region, counts=True)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as scratch:
         folder, image = Path(scratch) / "heap", Path(scratch) / "image.elf"
-        write_plan(design, folder)
-        texts = heap_texts(design)
-        for name, text in collect_core_files(
-            allocators_of(design), "".join(texts.values())
-        ).items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, encoding="utf-8")
+        write_texts(folder, source_texts(design))
         compiled = compile_folder(folder, image)
         functions = functions_of(folder / header_name(design))
 

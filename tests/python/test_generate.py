@@ -32,7 +32,6 @@ from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.names import Text, make_identifier, printable
-from heapfit.generate.platforms import templates_of
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
 from heapfit.importers import import_file
@@ -452,8 +451,9 @@ def hostile_names() -> list[str]:
     return [*(name for form in forms for name in form), *mixed, *long]
 
 
-def design_named(name: str) -> HeapDesign:
-    return design_from_plan_file(plan_file(PLANS["budgeted"], name=name, trace=name), Text("app"))
+def design_named(name: str, *platforms: str) -> HeapDesign:
+    file = plan_file(PLANS["budgeted"], name=name, trace=name)
+    return design_from_plan_file(file, Text("app"), GenerateOptions(platforms))
 
 
 def heap_code(name: str) -> str:
@@ -486,7 +486,7 @@ def test_hostile_names_change_no_token() -> None:
 @pytest.mark.parametrize("language", [Platform.CXX, Platform.RUST])
 def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Platform) -> None:
     def texts(name: str) -> dict[str, str]:
-        return added_texts(design_named(name), templates_of(design_named(name), [language]))
+        return added_texts(design_named(name, language))
 
     plain = texts("plain")
     for name in hostile_names():

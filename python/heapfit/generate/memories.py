@@ -23,7 +23,7 @@ from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import PlanTable, plan_figures, plan_table_of, require_shipped
 from heapfit.generate.texts import fill_template
 from heapfit.plan.memories import CAPABILITIES, MemoriesPlan, Memory, bits_of
-from heapfit.plan.plan_file import PlanFile, save_plan
+from heapfit.plan.plan_file import PlanFile, plan_text
 
 _RULE = "memories"  # core's source
 
@@ -36,7 +36,6 @@ def generate_memories(
     texts, stamp = memories_texts(plan_file, plan, word)
     with stage_code_folder(folder) as staging:
         write_texts(staging, texts)
-        save_plan(staging / "plan.toml", plan_file)
         write_parts_list(staging, word, stamp)
     return list_files(folder)
 
@@ -52,7 +51,7 @@ def require_plain(name: str, options: GenerateOptions) -> None:
 def memories_texts(
     plan_file: PlanFile, plan: MemoriesPlan, prefix: Text
 ) -> tuple[dict[str, str], Text]:
-    """All files of the folder but the plan, by name, and the stamp that tells it from others.
+    """All files of the folder by name, and the stamp that tells it from others.
 
     HeapfitError if one of its heaps is not shipped.
     """
@@ -91,7 +90,7 @@ def memories_texts(
         "by_tag": routes,
         "sites": sorted((tag, Text(f"{site:08x}")) for site, tag in rule.sites.items()),
     }
-    return _fill_texts(design, prefix, tables), stamp
+    return _fill_texts(design, prefix, tables) | {"plan.toml": plan_text(plan_file)}, stamp
 
 
 def _plan_table(memory: Memory, plan_file: PlanFile, prefix: Text) -> PlanTable:

@@ -7,12 +7,8 @@ at its head what it does for that platform.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from heapfit.errors import HeapfitError
-from heapfit.generate.tables import HeapDesign
 from heapfit.plan.targets import Platform
 
 
@@ -102,45 +98,3 @@ FORMS = {
         {"Cargo.toml": "Cargo.toml.j2", "build.rs": "build.rs.j2", "lib.rs": "lib.rs.j2"},
     ),
 }
-_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
-
-
-def templates_of(design: HeapDesign, platforms: Iterable[Platform]) -> dict[str, str]:
-    """The templates of the files that platforms and languages add, by file name.
-
-    HeapfitError if the design's prefix or region does not suit the language, a platform has no
-    block's size at free where the plan's heap needs it, or two have different files of one name.
-    """
-    found: dict[str, str] = {}
-    for platform in platforms:
-        form = FORMS[platform]
-        if platform in (Platform.CXX, Platform.RUST):
-            _require_fit(design, form.title)
-        if form.frees_without_size and design.needs_size:
-            raise HeapfitError(
-                f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
-                f"but {form.title}'s {form.frees_without_size} passes no size "
-                "(choose a plan of another allocator)"
-            )
-        files = form.files | (form.pool_files if design.is_pools_alone else {})
-        for name, template in files.items():
-            if found.setdefault(name.format(design.prefix), template) != template:
-                raise HeapfitError(
-                    f"platform {platform.value}: its {name} collides with that of another platform "
-                    "(generate two folders)"
-                )
-    return found
-
-
-def _require_fit(design: HeapDesign, language: str) -> None:
-    """No keyword is made of a prefix: each name has more behind it."""
-    if design.options.is_given:
-        raise HeapfitError(
-            f"{language}: the first request makes the heap, so it cannot take a region (omit "
-            "--region-given or the language)"
-        )
-    if _RESERVED.search(design.prefix):
-        raise HeapfitError(
-            f"prefix {str(design.prefix)!a}: names of {language} must not hold two _ side by side "
-            "(for example: app)"
-        )

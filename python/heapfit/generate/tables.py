@@ -14,14 +14,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.generate.names import Text, core_word, make_identifier, printable
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
+from heapfit.generate.platforms import FORMS
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import Platform, find_platform
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
@@ -29,6 +31,7 @@ _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
 _POOL = ("size", "count", "is_exact", "base", "block_size", "used_bit", "inverse", "turn")
 _POOLS_PLAN_WORDS = 14  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 2, seal
 _OPERATIONS_WORDS = 12  # hfit_operations
+_GUARD_REGION = 2048  # bytes: the places of freed blocks that wait, and more
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +94,7 @@ class HeapDesign:
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
     header: int  # bytes in front of a block; 0 for a heap behind pools
-    is_one_file: bool  # its C is one file
+    platforms: tuple[Platform, ...]  # that it has files for
     file: PlanFile  # for its numbers: a name is taken from above
     options: GenerateOptions
 
@@ -102,6 +105,11 @@ class HeapDesign:
         return len(set(allocators)) == len(allocators)
 
     @property
+    def is_one_file(self) -> bool:
+        """True if its C is one file."""
+        return any(FORMS[one].is_one_file for one in self.platforms)
+
+    @property
     def is_pools_alone(self) -> bool:
         """True if pools serve all that is served: no heap is behind them."""
         return self.plan.blocks > 0 and self.plan.shared is None
@@ -109,7 +117,7 @@ class HeapDesign:
     @property
     def is_guarded(self) -> bool:
         """True if it is built to name the block of a misuse, who asked for it and who freed it."""
-        return Platform.GUARD in self.options.platforms
+        return Platform.GUARD in self.platforms
 
     @property
     def tells_calls(self) -> bool:
@@ -128,12 +136,26 @@ class HeapDesign:
         return info.needs_size
 
 
+def shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOptions) -> HeapDesign:
+    """The design of a folder for users, with the region and the guard that the options ask for.
+
+    HeapfitError also if the plan's code is not shipped, or callers of malloc cannot use it.
+    """
+    require_shipped(plan_file.plan, plan_file.name)
+    require_whole_blocks(plan_file)
+    if Platform.GUARD in options.platforms:  # TLSF, whatever the plan, and room beside the blocks
+        region = options.region or 8 * ((plan_file.region or 0) * 3 // 16) + _GUARD_REGION
+        plan = Plan(TLSF, {"alignment": plan_file.plan.alignment})
+        plan_file = replace(plan_file, plan=plan, region=region, margin=None)
+    elif options.region is not None:  # nothing was tried for it
+        plan_file = replace(plan_file, region=options.region, margin=None)
+    return design_from_plan_file(plan_file, prefix, options)
+
+
 def design_from_plan_file(
     plan_file: PlanFile,
     prefix: Text,
     options: GenerateOptions = DEFAULT_OPTIONS,
-    *,
-    is_one_file: bool = False,
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan, trained = plan_file.plan.engine(), plan_file.trained_on
@@ -143,7 +165,8 @@ def design_from_plan_file(
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
     holes = engine_plan.holes(1)
-    counts = options.counts or options.records
+    platforms = tuple(find_platform(name) for name in dict.fromkeys(options.platforms))
+    counts = options.counts or options.records or any(FORMS[one].counts for one in platforms)
     forms = (("counts", counts), ("given", options.is_given), ("records", options.records))
     named = [name for name, is_set in forms if is_set]
     figures = [prefix, region, plan_file.base_alignment, plan_figures(table), *sites, *named]
@@ -160,7 +183,7 @@ def design_from_plan_file(
         stamp=Text(digest[:8]),
         sites=tuple(sites),
         header=0 if holes is None else holes.header,
-        is_one_file=is_one_file,
+        platforms=platforms,
         file=plan_file,
         options=replace(options, counts=counts),
     )

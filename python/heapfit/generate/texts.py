@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,13 +12,16 @@ import jinja2
 from jinja2 import Environment
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import CodeSize
 from heapfit.generate.core_files import (
     PLAN_OF_BUILD,
     STAMP,
+    collect_core_files,
     contract_number,
     core_stamp,
     header_of,
+    licence,
     operation_names,
     recorder_texts,
     sink_texts,
@@ -32,6 +36,16 @@ from heapfit.plan.targets import Platform
 _TEMPLATES = Path(__file__).parent / "templates"
 _POINTER_SIZE = 4  # bytes of the heap's address, on a 32-bit target
 _COUNTS_SIZE = 20  # bytes of what calls have done there
+_RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rust warns of them
+
+
+def source_texts(design: HeapDesign) -> dict[str, str]:
+    """The files of the heap itself by name: its own, core's, the recorder's and the licence."""
+    texts = heap_texts(design)
+    made = "".join(texts.values())
+    texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
+    texts = _one_file_texts(design, texts) if design.is_one_file else texts
+    return texts | (recorder_texts() if design.options.records else {})
 
 
 def heap_texts(design: HeapDesign) -> dict[str, str]:
@@ -46,8 +60,13 @@ def heap_texts(design: HeapDesign) -> dict[str, str]:
     }
 
 
-def added_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, str]:
-    """The files of a language and of platforms, and a recorder's sinks, by file name."""
+def added_texts(design: HeapDesign) -> dict[str, str]:
+    """The files of languages and of platforms, and a recorder's sinks, by file name.
+
+    HeapfitError if the design's prefix or region does not suit the language, a platform has no
+    block's size at free where the plan's heap needs it, or two have different files of one name.
+    """
+    templates = _templates_of(design)
     own = [Text(name) for name in templates if name.endswith(".c") and "/" not in name]
     is_freertos = "heap_hfit.c" in templates
     task = [Text("sinks/freertos_task.c")] if is_freertos else []
@@ -63,13 +82,49 @@ def added_texts(design: HeapDesign, templates: Mapping[str, str]) -> dict[str, s
     return filled | sink_texts() | recorder_texts(settings)
 
 
+def _templates_of(design: HeapDesign) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for platform in design.platforms:
+        form = FORMS[platform]
+        if platform in (Platform.CXX, Platform.RUST):
+            _require_fit(design, form.title)
+        if form.frees_without_size and design.needs_size:
+            raise HeapfitError(
+                f"plan {design.plan_name}: {design.plan.allocator} needs sized deallocation, "
+                f"but {form.title}'s {form.frees_without_size} passes no size "
+                "(choose a plan of another allocator)"
+            )
+        files = form.files | (form.pool_files if design.is_pools_alone else {})
+        for name, template in files.items():
+            if found.setdefault(name.format(design.prefix), template) != template:
+                raise HeapfitError(
+                    f"platform {platform.value}: its {name} collides with that of another platform "
+                    "(generate two folders)"
+                )
+    return found
+
+
+def _require_fit(design: HeapDesign, language: str) -> None:
+    """No keyword is made of a prefix: each name has more behind it."""
+    if design.options.is_given:
+        raise HeapfitError(
+            f"{language}: the first request makes the heap, so it cannot take a region (omit "
+            "--region-given or the language)"
+        )
+    if _RESERVED.search(design.prefix):
+        raise HeapfitError(
+            f"prefix {str(design.prefix)!a}: names of {language} must not hold two _ side by side "
+            "(for example: app)"
+        )
+
+
 def _heap_sources(design: HeapDesign) -> list[Text]:
     """The C files of the heap itself."""
     wrapper = Text(f"{design.prefix}_heap.c")
     return [wrapper] if design.is_one_file else [wrapper, *source_names(allocators_of(design))]
 
 
-def one_file_texts(design: HeapDesign, texts: Mapping[str, str]) -> dict[str, str]:
+def _one_file_texts(design: HeapDesign, texts: Mapping[str, str]) -> dict[str, str]:
     """The header, all the C as one file, and all files that are no C."""
     wrapper = f"{design.prefix}_heap.c"
     one = join_sources(texts, wrapper, source_names(allocators_of(design)))
@@ -87,17 +142,13 @@ def header_text(design: HeapDesign, bounds: Mapping[str, object] | None) -> str:
     return _fill("heap.h.j2", design, bounds=bounds)
 
 
-def readme_text(
-    design: HeapDesign,
-    sizes: Sequence[CodeSize],
-    platforms: Sequence[Platform] = (),
-) -> str:
+def readme_text(design: HeapDesign, sizes: Sequence[CodeSize]) -> str:
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
         "allocators": allocators_of(design),
-        "platforms": [Text(platform) for platform in platforms],
+        "platforms": [Text(platform) for platform in design.platforms],
         "pages": [
-            Text(f"{one.name.lower()}/README.md.j2") for one in platforms if FORMS[one].files
+            Text(f"{one.name.lower()}/README.md.j2") for one in design.platforms if FORMS[one].files
         ],
         "more_ram": _POINTER_SIZE
         + design.options.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
