@@ -548,6 +548,11 @@ CALLERS = {
     "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
     "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
     "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),
+    "RIOT's realloc": (
+        "malloc(24) @ 0x8001200 returned 0x20000100\n"
+        "realloc(0x20000100, 48) @0x80012a4 returned 0x20000200\n",
+        ["080012a4"],
+    ),
     "FreeRTOS' calls, with their callers": (
         "pvPortMalloc(24) @ 0x80012a4 returned 0x20000100\n",
         ["080012a4"],

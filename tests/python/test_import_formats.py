@@ -555,6 +555,8 @@ def test_a_long_log_of_ones_own_is_told_the_line_that_reads_who_asked_and_when(t
         b"1" * 70_000,
         b"0x12345678\n" * 9,
         b"at 0x20001000 allocated",
+        b'{"up":61000,"at":1768903200,"heap":180000}\n{"up":62000,"at":1768903201,"heap":179000}\n',
+        b"[Trace]\t(0.001, +1)\t alloc: got 0x20001000\n[Trace]\t(0.002, +1)\t free: 0x20001000\n",
     ],
 )
 def test_text_without_calls_gives_no_guess(head):
@@ -623,6 +625,21 @@ SUGGESTED = {
         "43 [log] give(0x20003008)\n44 [init] give(0x20003048)\n"
         "45 [init] take(8) @ 0x0800a1f4 returned 0x20003008\n",
         (124, 8),
+    ),
+    "tags that are calls": (
+        "[malloc] size=24 -> 0x20001000\n[malloc] size=8 -> 0x20001040\n"
+        "[realloc] 0x20001000 size=50 -> 0x20001100\n[free] 0x20001040\n",
+        (58, 50),
+    ),
+    "names behind, by which few lines are alike": (
+        "1000,M,0x20001000,24,ui\n1017,M,0x20001040,8,net\n1034,M,0x20001080,50,log\n"
+        "1051,F,0x20001000,0,ui\n",
+        (82, 58),
+    ),
+    "what is free, beside each call": (
+        "umm_malloc(24) -> 0x20001000 free=4100\numm_malloc(8) -> 0x20001040 free=4092\n"
+        "umm_free(0x20001000) free=4116\n",
+        (32, 8),
     ),
     "a release in words": (
         "block 0x20001000: allocated, 24 bytes\nblock 0x20001040: allocated, 8 bytes\n"

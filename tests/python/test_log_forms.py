@@ -29,7 +29,7 @@ TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
 # number of the state, {s} seconds, {fk0} and so on in KiB, {pf} and {pu} per cent.
 TABLE = Path(__file__).with_name("telemetry") / "print-formats.tsv"
 FORMS = {
-    name: form.encode().decode("unicode_escape")
+    name: form.encode("latin-1", "backslashreplace").decode("unicode_escape")
     for name, form in (line.split("\t") for line in TABLE.read_text().splitlines())
 }
 ASKED = {  # bytes of which nobody can tell whether they are free
@@ -38,6 +38,9 @@ ASKED = {  # bytes of which nobody can tell whether they are free
     "slash alone": "Heap: {u}/{t}",
     "used alone": "used heap: {u}",
     "block above": "free: {i} largest: {l}",
+    "a table by columns": "  | PSRAM |  HEAP |\nSIZE | 4.194304 | {t} |\nFREE | 4.000000 | {f} |",
+    "fields by number": "field1={f}&field2={l}&status=free_heap",
+    "a list's interval": 'PUTVAL "esp1/memory/memory-free" interval=60 1768903200:{f}',
 }
 CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state
     "2026-01-{d:02} {h:02}:00:00 ": Clock.DATE,
@@ -115,6 +118,12 @@ CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the num
     "{ms} [I][Loader] ": Clock.UPTIME,
     "{ms:010} [app] INFO: ": Clock.UPTIME,
     "I, [2026-01-{d:02}T{h:02}:00:00.123 #412]  INFO -- : ": Clock.DATE,
+    "[2026-01-{d:02}][{h:02}:00:00] ": Clock.DATE,
+    "{d:02}-Jan-26 {h:02}:00:00 ": Clock.DATE,
+    "{d}:{h:02}:00:00 ": Clock.UPTIME,
+    "up={seconds}s ": Clock.UPTIME,
+    "[Trace]\t({seconds}.345, +5)\t ": Clock.UPTIME,
+    "{n:05}: ": None,
 }
 
 
@@ -125,7 +134,10 @@ def print_form(form: str) -> str:
         used, largest, least = TOTAL - free, free // 2, free - 5000
         kib = {
             f"{name}k{digits}": f"{value / 1024:.{digits}f}"
-            for name, value in (("f", free), ("l", largest), ("u", used), ("t", TOTAL))
+            for name, value in (
+                *(("f", free), ("l", largest), ("u", used), ("t", TOTAL)),
+                *(("m", least), ("p", used + 5000)),
+            )
             for digits in range(3)
         }
         figures = {
@@ -328,6 +340,24 @@ def test_the_number_of_a_block_is_no_size(tmp_path, form, largest):
     lines = (form.format(free=180_000 - i, half=70_000, i=9) for i in range(9))
     (tmp_path / "device.log").write_text("".join(lines))
     assert read_log(tmp_path / "device.log").states[-1].largest == largest
+
+
+# What stands beside the free bytes of a line: the least ever free, and the largest block.
+BESIDE = {
+    "Heap 135 KB (min 131, largest 68)\nPSRAM free 4000 KB": (131 * 1024, 68 * 1024),
+    "free heap 135 KB, min 133700 B, largest 69350": (133_700, 69_350),
+    "heap internal=135 min=131 largest=68 psram=4000": (131 * 1024, 68 * 1024),
+    "Heap:  free=138700  alloc=188980  max_alloc=193980": (None, None),
+    "alloc 900, free 138700, maxAlloc 69350": (None, 69_350),
+    "used:  12345 ( 18 %), biggest free:  50000, system free: 138700": (None, 50_000),
+}
+
+
+@pytest.mark.parametrize("line", BESIDE)
+def test_what_stands_beside_free_bytes_is_read_in_their_unit(tmp_path, line):
+    (tmp_path / "device.log").write_text(f"{line}\n" * 3)
+    state = read_log(tmp_path / "device.log").states[-1]
+    assert (state.least, state.largest) == BESIDE[line]
 
 
 # Several heaps in one log: the name of each, and its free bytes at last; the first is answered.

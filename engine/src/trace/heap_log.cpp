@@ -140,6 +140,7 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"realloc(%O, %S) = %A", Op::resize},
     {"realloc(%O, %S, %X) = %A", Op::resize},
     {"realloc(%O, %S) @ %B returned %A", Op::resize},
+    {"realloc(%O, %S) @%B returned %A", Op::resize}, // RIOT's
     {"realloc(%O, %S, %X) @ %B returned %A", Op::resize},
     {"realloc_r(%X, %O, %S) = %A", Op::resize},
     {"mem_trim(%O, %S) = %A", Op::resize}, // lwIP

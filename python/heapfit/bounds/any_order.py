@@ -144,8 +144,7 @@ def _find_provable(
 
 
 def _powers_of_two(sizes: Ints) -> Ints:
-    powers: Ints = 2 ** np.ceil(np.log2(np.maximum(sizes, 8))).astype(np.int64)
-    return powers
+    return np.asarray(2 ** np.ceil(np.log2(np.maximum(sizes, 8))).astype(np.int64))
 
 
 def _robson(live: int, largest: int) -> int:

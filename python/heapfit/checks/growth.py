@@ -112,8 +112,7 @@ def size_classes(sizes: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """
     octaves = np.floor(np.log2(np.maximum(sizes, 2) - 1)).astype(np.uint64)
     steps = np.uint64(1) << np.maximum(octaves, 2) - np.uint64(2)
-    classes: NDArray[np.uint64] = (sizes + steps - np.uint64(1)) // steps * steps
-    return classes
+    return np.asarray((sizes + steps - np.uint64(1)) // steps * steps)
 
 
 def sum_by_name(

@@ -60,7 +60,9 @@ def find_trend(values: Values) -> Trend:
 def rank_correlation(values: Values) -> float:
     """Spearman's correlation of each value with the next; 0 where either never changes."""
     series = np.asarray(values, np.float64)
-    return 0.0 if len(series) < _FEWEST else _correlation(ranks(series[:-1]), ranks(series[1:]))
+    one, other = (ranks(part) - (len(part) - 1) / 2 for part in (series[:-1], series[1:]))
+    scale = sqrt(float(one @ one) * float(other @ other))
+    return float(one @ other) / scale if scale and len(series) >= _FEWEST else 0.0
 
 
 def find_dependence(values: Values, slope: float = 0.0, biases: int = 1) -> float:
@@ -94,12 +96,6 @@ def ranks(series: Values) -> NDArray[np.float64]:
     _, group, count = np.unique(np.asarray(series), return_inverse=True, return_counts=True)
     mean_rank: NDArray[np.float64] = np.cumsum(count) - (count + 1) / 2
     return mean_rank[group]
-
-
-def _correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    one, other = one - one.mean(), other - other.mean()
-    scale = sqrt(float(one @ one) * float(other @ other))
-    return float(one @ other) / scale if scale else 0.0
 
 
 def _kendall_variance(series: NDArray[np.float64]) -> float:

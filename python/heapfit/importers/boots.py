@@ -86,8 +86,7 @@ def _cut_lines(content: bytes) -> Iterator[bytes]:
     texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
     reader, begin, at = LineReader(), 0, 0
     for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
-        is_read = not is_long or may_tell_start(line)
-        if is_read and reader.read(number, text).is_start:
+        if (not is_long or may_tell_start(line)) and reader.read(number, text).is_start:
             yield content[begin:at]
             begin = at
         at += len(line)

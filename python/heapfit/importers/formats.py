@@ -266,12 +266,14 @@ def format_of(stream: ByteStream, own_lines: OwnLines | None = None) -> Format:
     _reject_foreign(stream)
     if len(stream.head) >= HEAD and b"\0" not in stream.head:
         return LOG
-    _reject_free_bytes(stream)
+    calls = suggest_own_lines(stream.path, stream.head)
+    if "{address}" not in "".join(calls):  # calls may tell what is free, too
+        _reject_free_bytes(stream)
     table = _OTHER_COLUMNS if _COLUMN_NAMES.match(stream.head) else ""
     raise HeapfitError(
         f"{stream.path}: its format is unknown{table} (docs/import-formats.md lists what is read; "
         "other logs are by `heapfit import --line`, and `heapfit record` records a program)",
-        suggest_own_lines(stream.path, stream.head),
+        calls,
     )
 
 

@@ -50,12 +50,13 @@ _HMS = (
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\b)?(?!\d)"
 )
 _ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?!\w))?"
-_CLOCK_BEHIND = rf"(?:,?[T_ :\-]\s*{_HMS}{_ZONE}|(?!\d))"
+_CLOCK_BEHIND = rf"(?:(?:,?[T_ :\-]|\]\s?\[)\s*{_HMS}{_ZONE}|(?!\d))"
 _WORDS = (
     "VERBOSE|VERB|DEBUG|DBG|INFO|INF|NOTICE|WARN|WRN|WARNING|ERROR|ERR|TRACE"
     "|dbg|inf|wrn|err|verbose|debug|info|warn|warning|error|trace"
 )
 _LEVEL = f"(?:[VDIWEF]|{_WORDS})"
+CALLS = r"(?i:\w*(?:alloc|free|new|delete|freed|allocated))"  # tags that say what a line is
 _DAYS = r"(?:(?P<days>\d+)\s*(?:d|days?)[\s,:]*)"
 _OPEN = (
     r"""^[\s\[(<"'|*>@+-]{0,80}"""
@@ -78,7 +79,8 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     ),
     (
         Clock.DATE,
-        _WEEKDAY + rf"(?P<D>\d\d?)[ \-/]?{_NAME}[ \-/]?(?P<Y>\d{{4}}){_CLOCK_BEHIND}",
+        _WEEKDAY + rf"(?P<D>\d\d?)[ \-/]?{_NAME}[ \-/]?(?P<Y>\d{{4}}|\d\d(?=[ ,T]\s?\d\d?:))"
+        rf"{_CLOCK_BEHIND}",
         "RFC 5322, ctime in words",
     ),
     (
@@ -101,6 +103,11 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         "Zephyr: hours:minutes:seconds.milliseconds,microseconds",
     ),
     (Clock.UPTIME, rf"(?:[Uu]p(?:time)?:?\s*)?{_DAYS}{_HMS}", "uptime with days"),
+    (
+        Clock.UPTIME,
+        r"(?P<days>\d|\d{3,}):(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)(?![\d:])",
+        "days, hours, minutes and seconds",
+    ),
     (Clock.UPTIME, rf"T(?P<days>\d+)-{_HMS}", "days and time of day behind a T"),
     (Clock.DAY, r"(?P<h>\d\d)h(?P<m>\d\d)m(?P<s>\d\d(?:\.\d+)?)s?\b", "03h04m05s"),
     (
@@ -112,6 +119,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\((?P<ms>\d+)\)", "ESP-IDF: milliseconds"),
     (Clock.DAY, rf"{_LEVEL}\s?\({_HMS}\)", "ESP-IDF: time of day"),
+    (Clock.UPTIME, r"\((?P<S>\d+\.\d{3}), \+\d+\)", "LVGL: seconds, milliseconds since then"),
     (Clock.DAY, rf"{_LEVEL}\s+{_HMS}", "levels before a time of day"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
     (Clock.UPTIME, r"(?P<h>\d{3,}):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)\b", "hours beyond a day"),
@@ -129,7 +137,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, r"(?:ms|millis(?:\(\))?)\s*[:=]\s*(?P<ms>\d+)", "milliseconds by name"),
     (None, r"\[0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
     (Clock.UPTIME, r"\[\s*(?P<ms>\d+)\](?=\s*\S)", "[millis]"),
-    (Clock.UPTIME, r"(?P<ms>\d{4,}):\s(?=\s*[^\s\d])", "millis:"),
+    (Clock.UPTIME, r"(?P<ms>[1-9]\d{3,}):\s(?=\s*[^\s\d])", "millis:"),
     (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s>](?=\s*\D)", "ts: seconds with six digits behind"),
     (None, r"\d+\s+(?P<ticks>\d+)\s+\[[^\]]*\]", "FreeRTOS: line, ticks and task"),
     (Clock.DAY, _HMS, "serial monitors"),
@@ -138,7 +146,11 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         rf"{_LEVEL}(?:\]|>|,(?=\s\[)|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
         "levels",
     ),
-    (None, r"(?<=\[)(?![^\]]{0,40}\d{4})[^\]\[=]{0,40}\](?!\s?[=:]?\s*\d)", "tags, tasks, threads"),
+    (
+        None,
+        rf"(?<=\[)(?!{CALLS}\]|[^\]]{{0,40}}\d{{4}})[^\]\[=]{{0,40}}\](?!\s?[=:]?\s*\d)",
+        "tags, tasks, threads",
+    ),
     (
         None,
         r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?",
@@ -169,7 +181,8 @@ _TOLD = tuple(
     for clock, rule in (
         (
             Clock.UPTIME,
-            r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)\s?(?:s|sec\w*)?(?![\w.:]|\s+[a-z]{2})"
+            r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)"
+            r"(?:\s?s(?:ec\w*)?(?![\w.:])|(?![\w.:]|\s+[a-z]{2}))"
             r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
             rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}",
         ),
@@ -184,7 +197,7 @@ _START = re.compile(
     r"(rst:0x)|(^ ?ets [A-Z][a-z]{2} +\d)|(^ESP-ROM:)|(rst cause ?:)"
     r"|(cpu_start: (?:Pro|Multi|Uni))"
     r"|(\*\*\* ?Booting )|(^NuttShell \(NSH\))|(^U-Boot \d)|(^ ?\\ \| /\s*$)"
-    r"|(\b(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
+    r"|((?<![\"\w])(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
     re.IGNORECASE,
 )
 _START_WORDS = (  # of which each line that tells a start has one

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.log_lines import split_prefix
+from heapfit.importers.log_lines import CALLS, split_prefix
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import HEAD
 
@@ -30,7 +30,7 @@ _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{
 _OFFSET = 1 << 16  # below it a number beside an address is no address
 _CALLER = re.compile(r"(?i)(@|\b(by|from|caller|called|ra|pc|lr))\W{0,3}$")
 _TASK = re.compile(
-    r"(?<!\S)\[(?!(?i:info|debug|warn|err|trace|verbose|notice))([A-Za-z_]\w*)\](?= )"
+    rf"(?<!\S)\[(?!(?i:info|debug|warn|err|trace|verbose|notice)|{CALLS}\])([A-Za-z_]\w*)\](?= )"
 )
 _CLOCK = re.compile(r"^\d+\.\d+(?= )")
 _STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
@@ -38,7 +38,7 @@ _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(
     r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
-    r"|heap|pool|nr|idx|index)\W{0,3}$|\$$"
+    r"|heap|pool|nr|idx|index|free)\W{0,3}$|\$$"
 )
 _FIRST = re.compile(r"^\s*\d+\s?[:>.)\]](?!\d)")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
@@ -47,7 +47,7 @@ _VERBS = (
     (
         "free",
         re.compile(
-            r"(?i)free|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)|(^|\s)-\s?(?=\d|@|0x|$)"
+            r"(?i)free(?!=\d+\b)|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)|(^|\s)-\s?(?=\d|@|0x|$)"
         ),
     ),
     ("zeroed", re.compile(r"(?i)calloc")),
@@ -141,6 +141,7 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     groups = _group(seen)
     calls = [one for one in groups if one[0].verb in ("alloc", "zeroed") and one[0].sizes]
     others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
+    others = others if any(one[0].verb == "free" for one in groups) else [*filter(_has_hex, others)]
     served = calls or sorted(others, key=len)[-1:]
     if not served:  # no addresses: without frees it would tell nothing, so both must be there
         seen = [
@@ -168,10 +169,10 @@ def _make_line(raw: str, has_tasks: bool) -> _Line:
 
 
 def _group(lines: Iterable[_Line]) -> list[_Group]:
-    """The lines of each shape."""
-    shapes: dict[str, _Group] = defaultdict(list)
+    """The lines of each shape, which names behind the last number do not change."""
+    shapes: dict[tuple[str, str], _Group] = defaultdict(list)
     for line in lines:
-        shapes[_NUMBER.sub("#", line.text)].append(line)
+        shapes[_NUMBER.sub("#", line.text[: line.numbers[-1].end()]), line.verb].append(line)
     return [*shapes.values()]
 
 
@@ -184,12 +185,11 @@ def _describe_calls(
     places = [_block_place(one, released) for one in served]
     given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
     texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
-    askers = [_ASKER.search(one[0].text[one[0].numbers[-1].end() :]) for one in served]
-    if not is_long and len({one and one[1] for one in askers}) == 1 < len(served):
-        texts = [
-            f"{text}{one[1]}{{site}}" if one else text
-            for text, one in zip(texts, askers, strict=True)
-        ]
+    tails = (line.text[line.numbers[-1].end() :] for one in served for line in one)
+    askers = {asker and asker.groups() for asker in map(_ASKER.search, tails)}
+    signs = {asker and asker[0] for asker in askers}
+    if not is_long and len(signs) == 1 < len(askers):
+        texts = [f"{text}{sign}{{site}}" for sign in signs for text in texts]
     resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
     resizes = [text for one in resized if (text := _describe_resize(one, given))]
     given |= {at for one in resized for at in _values(one, one[0].addresses)}
@@ -207,6 +207,11 @@ def _describe_calls(
     line, free = ("\n".join(dict.fromkeys(one)) for one in (texts + resizes, frees))
     most, *fewer = sorted(served, key=len, reverse=True)
     return [most, *(one for one, _ in freed), *fewer, *resized], OwnLines(line, free)
+
+
+def _has_hex(group: _Group) -> bool:
+    """Whether an address is written as one, not as a time since 1970, say."""
+    return any(not one.isdecimal() for one in _values(group, group[0].addresses))
 
 
 def _values(group: _Group, places: Sequence[int]) -> set[str]:
@@ -289,7 +294,8 @@ def _try(
     unknown = sum(int(one[1]) for note in reader.notes if (one := _UNKNOWN.match(note)))
     is_more = reader.events > sum(map(len, groups))  # other lines look alike
     is_blind = not own.has_addresses and not own.free
-    if is_blind or is_more or unknown > _MOST_UNKNOWN * (reader.events + unknown):
+    is_unpaired = unknown > _MOST_UNKNOWN * (reader.events + unknown)
+    if is_blind or is_more or is_unpaired or not reader.live_peak:
         return ()
     served, others = groups[0], [group[0] for group in groups[1:]]
     shown = [*served[:2], *(others[:1] or served[2:3])]

@@ -66,9 +66,11 @@ def find_program(command: Sequence[str]) -> Path:
     require_linux(f"{name}: to record or to run a program")
     path = shutil.which(name)
     if path is None:
-        why = "no such program (give its path, or check PATH)"
-        why = "is no program (`heapfit import` reads logs)" if Path(name).is_file() else why
-        raise HeapfitError(f"{name}: {why}")
+        raise HeapfitError(
+            f"{name}: is no program (`heapfit import` reads logs)"
+            if Path(name).is_file()
+            else f"{name}: no such program (give its path, or check PATH)"
+        )
     program = Path(path)
     try:
         reason = _obstacle(program)

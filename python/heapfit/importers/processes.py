@@ -66,8 +66,7 @@ class Watch:
         """Waits for the end of the process, and reads what it ended as; it is not reaped yet."""
         os.waitid(os.P_PID, self.process, os.WEXITED | os.WNOWAIT)
         with suppress(OSError):
-            name = (_PROC / str(self.process) / "comm").read_text(errors="replace")
-            self.last_name = name.removesuffix("\n")
+            self.last_name = _name_of(self.process)
 
     def _run(self, recordings: Path | None) -> None:
         wait = _FIRST_LOOK
@@ -122,7 +121,7 @@ def _records_into(folder: Path, process: int) -> bool:
 
 
 def _name_of(process: int) -> str:
-    return (_PROC / str(process) / "comm").read_text(errors="replace").strip()
+    return (_PROC / str(process) / "comm").read_text(errors="replace").removesuffix("\n")
 
 
 def _descendants(process: int) -> Iterator[int]:
@@ -144,7 +143,5 @@ def describe_ending(status: int | None) -> str:
         return "hung"
     if status >= 0:
         return f"ended with status {status}"
-    try:
-        return f"was killed by {signal.Signals(-status).name}"
-    except ValueError:  # a real-time signal has no name
-        return f"was killed by signal {-status}"
+    names = {one.value: one.name for one in signal.Signals}  # a real-time signal has none
+    return f"was killed by {names.get(-status, f'signal {-status}')}"

@@ -29,9 +29,15 @@ from heapfit.importers import import_file
 from heapfit.importers.executable import read_executable
 from heapfit.importers.followed import FollowedWire, Listener, ignore_recording, read_layout
 from heapfit.importers.preload import find_program, library_for, preload_first, recorder_settings
-from heapfit.importers.processes import Watch, living_recorders, pad_path, watch_process
+from heapfit.importers.processes import (
+    Watch,
+    describe_ending,
+    living_recorders,
+    pad_path,
+    watch_process,
+)
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
-from heapfit.outputs.ours import add_output, require_replaceable
+from heapfit.outputs.ours import add_output, require_folder, require_replaceable
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
@@ -129,11 +135,8 @@ def record(
 
 def _require_place(output: Path) -> None:
     """HeapfitError if no trace can be written there, found out by trying its name and the disk."""
-    if not output.parent.is_dir():
-        raise HeapfitError(f"{output}: its folder does not exist (create it)")
+    require_folder(output)
     try:
-        if output.is_dir():
-            raise HeapfitError(f"{output}: is a folder (name the trace to write)")
         require_replaceable(output)
         if not output.exists():
             output.touch()
@@ -363,7 +366,7 @@ def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
 
 def _explain_missing_recording(program: Path, watch: Watch, status: int, others: int) -> str:
     """The reason why the program itself left no recording; `others` are processes that did."""
-    ending = f"ended with status {status}" if status >= 0 else f"ended with signal {-status}"
+    ending = describe_ending(status)
     if others:
         return (
             f"{program}: {ending} and asked for no memory itself, but {others} other "

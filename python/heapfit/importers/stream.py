@@ -35,8 +35,7 @@ class _CountedFile(io.RawIOBase):
         return True
 
     def seekable(self) -> bool:
-        seekable: bool = self._file.seekable()
-        return seekable
+        return bool(self._file.seekable())
 
     def readinto(self, buffer: Any, /) -> int | None:  # noqa: ANN401 (any writable buffer)
         read: int | None = self._file.readinto(buffer)

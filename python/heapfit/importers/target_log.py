@@ -88,7 +88,7 @@ def record_serial(
 ) -> TargetRecording:
     """Listens to a device until the time is over, by Ctrl-C, or until it goes, and imports that."""
     output = Path(output)
-    _require_folder(output)
+    ours.require_folder(output)
     log = log_of_line(output)
     ours.require_replaceable(log)
     ending = listen(str(device), rate, log, seconds)
@@ -111,7 +111,7 @@ def record_emulated(
     What it wrote is kept at `log`, if one is named.
     """
     output = Path(output)
-    _require_folder(output)
+    ours.require_folder(output)
     command = _command(emulation)
     with tempfile.TemporaryDirectory(prefix="heapfit-") as name:
         folder = Path(name)
@@ -138,11 +138,6 @@ def run_emulated(emulation: Emulation) -> tuple[str, int | None]:
     if is_interrupted:
         raise KeyboardInterrupt
     return words, status
-
-
-def _require_folder(output: Path) -> None:
-    if not output.parent.is_dir():
-        raise HeapfitError(f"{output}: its folder does not exist (create it)")
 
 
 def _command(emulation: Emulation) -> list[str]:
@@ -266,10 +261,9 @@ def listen(line: str, rate: int, log: Path, seconds: float | None) -> str:
 def _read(port: Any) -> bytes | None:  # noqa: ANN401 (pyserial has no types)
     """What has come, which may be nothing for a while; None where the other end is gone."""
     try:
-        said: bytes = port.read(port.in_waiting or 1)
+        return bytes(port.read(port.in_waiting or 1))
     except OSError:
         return None
-    return said
 
 
 def _open_line(line: str, rate: int) -> Any:  # noqa: ANN401 (likewise)

@@ -51,9 +51,9 @@ def describe_unseen(watch: Watch, live_peak: int) -> str | None:
 
 
 def _find_runtime(watch: Watch) -> str | None:
-    for library, name in _LIBRARIES.items():
-        if any(one.startswith(library) for one in watch.mapped):
-            return name
+    files = (one for one in _LIBRARIES if any(name.startswith(one) for name in watch.mapped))
+    if file := next(files, ""):
+        return _LIBRARIES[file]
     found = read_executable(watch.executable) if watch.executable else None
     if found is None:
         return None

@@ -110,6 +110,12 @@ def require_file(path: Path) -> None:
         raise HeapfitError(f"{path}: is {what}")
 
 
+def require_folder(output: Path) -> None:
+    """HeapfitError if the folder is missing that a file is to lie in."""
+    if not output.parent.is_dir():
+        raise HeapfitError(f"{output}: its folder does not exist (create it)")
+
+
 def require_no_link(path: Path) -> None:
     """HeapfitError if a link lies at `path`: what it leads to is somebody's choice."""
     if path.is_symlink():

@@ -99,5 +99,4 @@ def _select_bounds(sizes: Ints, most_live: Ints, most: int) -> Ints:
     total = max(int(so_far[-1]), 1)
     share = so_far * half // total
     is_last: NDArray[np.bool_] = np.append(share[1:] != share[:-1], True)
-    kept: Ints = sizes[is_last | (most_live * half >= total)]
-    return kept
+    return np.asarray(sizes[is_last | (most_live * half >= total)])

@@ -18,12 +18,14 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.log.states import Field, Sample
 
 _BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever free"}
+_FEW = {"internal": 1000, "PSRAM": 16_384}  # bytes: fewer all the time are none, but KiB
 _ROUNDED = 1024  # bytes that free ones in whole KiB may be more
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
 _BARE_BLOCK = re.compile(  # behind a word that does not say which
     r"(?i)(?:^|\W)(?!(?:free|larg\w*|max\w*|bigg\w*|contig\w*)\W)\w+\W+(?:chunk|block|blk|piece)\W*$"
 )
+_MOST_ALLOCATED = re.compile(r"\balloc\W*\d+\W*max[ _]alloc[ :=]*$")  # behind a bare "alloc"
 _FAR_BELOW = 64  # times
 _STEADY = 10  # states from which on a figure that never changes is doubted
 
@@ -124,7 +126,7 @@ def _is_most(one: Sample) -> bool:
     name, used = one.names.get(Field.LARGEST, "").lower(), one.values.get(Field.ALLOCATED, inf)
     if name.rstrip(" :=").endswith("max"):
         return used <= one.values[Field.LARGEST]
-    return "alloc" in name and _is_above(one)
+    return bool(_MOST_ALLOCATED.search(name)) or ("alloc" in name and _is_above(one))
 
 
 def _carry_total(found: Sequence[Sample]) -> None:
@@ -143,18 +145,20 @@ def _carry_total(found: Sequence[Sample]) -> None:
 
 
 def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
-    """Takes bytes with a fraction as KiB, and says so."""
+    """Takes bytes with a fraction as KiB, and too few for a chip's memory, and says so."""
     amounts = {*Field} - {Field.FAILURES, Field.SHARE}
     values = [one.values[field] for one in found for field in amounts & one.values.keys()]
     is_split = any(
         value % 1 for value in _column(found, Field.FREE) + _column(found, Field.ALLOCATED)
     )
-    if not (is_split and max(values) < 1 << 20):
+    is_few = max(values) <= _FEW.get(found[0].memory, -1)
+    if not (is_few or (is_split and max(values) < 1 << 20)):
         return ()
     for one in found:
         for field in amounts & one.values.keys():
             one.values[field] *= 1024
-    return ("taken as KiB, since no byte has a fraction; --line '{free} B' or '{free} KB' says it",)
+    why = "no byte has a fraction" if is_split else "there are so few"
+    return (f"taken as KiB, since {why}; --line '{{free}} B' or '{{free}} KB' says it",)
 
 
 def _add_free(values: dict[Field, float]) -> None:

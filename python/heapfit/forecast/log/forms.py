@@ -210,6 +210,8 @@ class Table:
             if len(cells) < len(names):
                 return []
             names = ["name", *names][-len(cells) :]
+        elif len(cells) > len(names) and not re.search(r"\d", cells[0]):  # of a row without one
+            names = ["name", *names]
         row = dict(zip(names, cells, strict=False))
         if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
             row = {name: re.sub(r"^\d+$", r"\g<0> KB", cell) for name, cell in row.items()}

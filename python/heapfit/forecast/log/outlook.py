@@ -402,10 +402,9 @@ def _say_without_trend(seen: Outlook) -> Outlook:
 def _shortage(seen: Outlook) -> str:
     """Why there are too few windows for a trend."""
     count = len(seen.boot)
-    if count == 1:
-        return "one state alone shows no trend"
+    few = f"{count} states, and a trend takes {FEWEST_WINDOWS}"
     if count < FEWEST_WINDOWS:
-        return f"{count} states, and a trend takes {FEWEST_WINDOWS}"
+        return few if count > 1 else "one state alone shows no trend"
     return "most states lie close together, with long gaps between"
 
 

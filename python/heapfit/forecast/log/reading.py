@@ -39,7 +39,9 @@ _CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one fi
 _NEAR = 5  # lines between a failed request and the state that is printed of it
 _MOST_HEAPS = 16  # that are judged; more that differ in digits are one
 _LONGEST_NAME = 60  # characters
-_DIGITS = re.compile(r"(?<![A-Za-z_\d.])\d[\d.,:]*")  # that are no part of a word
+_DIGITS = re.compile(
+    r"(?<![A-Za-z_\d.])(?:0[xX][\da-fA-F]+|\d[\d.,:]*)"
+)  # that are no part of a word
 _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
 )
@@ -138,11 +140,16 @@ def _read_lines(
     return replace(first, other_heaps=others, notes=[*first.notes, *notes])
 
 
-def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, int]:
-    """Internal memory first, external last, then what the log says most of."""
+def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, bool, int]:
+    """Internal memory first, external and what is never free last, then what is said most of."""
     name, found = heap
     said = sum(len(one.values) for one in found)
-    return not _INTERNAL.search(name), bool(_EXTERNAL.search(name)), -said
+    return (
+        all(one.values.get(Field.FREE) == 0 for one in found),
+        not _INTERNAL.search(name),
+        bool(_EXTERNAL.search(name)),
+        -said,
+    )
 
 
 def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
@@ -201,8 +208,9 @@ def _join(samples: Sequence[Sample]) -> list[Sample]:
         beside.sort(key=partial(_find_distance, one), reverse=True)
         nearest = {state.memory: state for state in beside}.values()
         for state in sorted(nearest, key=partial(_is_elsewhere, one))[:1]:
-            most = max(one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0))
-            state.values[Field.FAILED] = most
+            state.values[Field.FAILED] = max(
+                one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0)
+            )
     return states
 
 
@@ -288,7 +296,13 @@ def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapS
                 (Field.FREE, Field.LEAST, Field.LARGEST, Field.FAILED, Field.FAILURES),
             )
         )
-        seconds = None if clock is None else one.moments.get(clock)
         yield HeapState(
-            one.line, one.boot - first, seconds, free or 0, least, largest, failed or None, failures
+            one.line,
+            one.boot - first,
+            None if clock is None else one.moments.get(clock),
+            free or 0,
+            least,
+            largest,
+            failed or None,
+            failures,
         )

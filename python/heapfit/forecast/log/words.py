@@ -50,6 +50,8 @@ _SPELLINGS = tuple(
         # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
         (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
         (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
+        (r"\bavl: (\d+), blocks \d+, alloc: \d+, free: \d+", r"free: \1"),  # counts of calls
+        (r"\bfreemem ?: ?\d+, freemem32 ?: ?(\d+)", r"free: \1"),  # MAVLink's MEMINFO, mavlogdump
     )
 )
 # What a number is by the words before it; the first row that matches counts. None: it says nothing
@@ -65,7 +67,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
         None,
         r"flash|freed\b|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
         r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
-        r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq)\W*$",
+        r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq|interval)\W*$",
     ),
     (
         Field.FAILURES,
@@ -81,29 +83,29 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     ),
     (
         Field.LARGEST,
-        r"larg|bigg|ma[iy]or\b|größt|grand\W*bloc|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
+        r"larg|bigg|ma[iy]or\b|größt|grand\W*bloc|最大|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
         r"|max\W?free|free\W*(block|blk)\W*max|longest",
     ),
     (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects"),
     (
         Field.LEAST,
         r"(min(?!imal)\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
-        r"|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
+        r"|最小|最低|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
     ),
     (
         Field.FREE,
         r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
-        r"|\bfreie?[rs]?\b|\b(libres?|liber[aio]|livres?|vrij\w*|ledig\w*|woln[aey])\b|свободн|剩余|空闲|\bfordblks",
+        r"|\bfreie?[rs]?\b|\b(libres?|liber[aio]|livres?|vrij\w*|ledig\w*|woln[aey])\b|свободн|剩[余餘]|空[闲閒]?|可用|\bfordblks",
     ),
     (Field.FREE, r"\bleft\W*$|(heap|mem(ory)?|ram) (is )?low\W*$"),
     (
         Field.ALLOCATED,
-        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
+        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|已用|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
     ),
     (Field.AVAILABLE, r"avail"),
     (
         Field.TOTAL,
-        r"total|capacity|system bytes|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit"
+        r"total|总|總|capacity|system bytes|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit"
         r"|\barena\W*$",
     ),
     (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$|\binternal\W*[=:]\W*$"),
@@ -130,6 +132,7 @@ _NO_REQUEST = re.compile(r"code|errno|line|status|caps|addr|\btasks?\b|avail|mis
 MEMORY = re.compile(
     r"(?P<PSRAM>ps_?ram|spi_?ram|spi ram|extram|ext(ernal)?\W*(heap|mem|ram)|\bexternal\b)"
     r"|(?P<internal>\binternal\b|\bint\W*(heap|mem|ram)\b)|(?P<DMA>\bdma\b)"
+    r"|(?P<system>\bsystem free\b)"  # beside LVGL's pool
     r"|(?P<byte>(?<![a-z\d])8.?bit\b)|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
     re.IGNORECASE,
 )
@@ -149,7 +152,8 @@ _COUNTED = re.compile(
 )
 _WORD = re.compile("[A-Za-z]{2}")
 _SEPARATOR = re.compile(
-    r"[,;|)\]}(\[{]|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|\.\s(?=[A-Z])|\b(?=(out )?of\s*$)"
+    r"[,;|)\]}(\[{&]|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|[.!]\s(?=[A-Z])"
+    r"|\b(?=(out )?of\s*$)"
 )
 _LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name between two numbers
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
@@ -223,10 +227,16 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
     told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
     first = next((one[1] for one in told if one is not None), "")
+    shown, said = 0.0, ""  # of the free or used bytes ahead: the number, and its unit
     for i, meaning in enumerate(told):
         if meaning is not None:
             field, own, unit = meaning
             value = parse_bytes(numbers[i]["value"], unit)
+            if field in MAIN:
+                shown, said = parse_bytes(numbers[i]["value"]), unit
+            # Of the same unit, as "135 KB (min 131)": few bytes are no block.
+            elif field in (Field.LEAST, Field.LARGEST) and not unit and value <= shown:
+                value = parse_bytes(numbers[i]["value"], said)
             yield Figure(field, value, own, text[: starts[i]] if own == first else between[i])
 
 

@@ -105,8 +105,7 @@ def _ranges(dwarf: DWARFInfo, unit: CompileUnit, scope: DIE) -> Iterator[tuple[i
 def _value(dwarf: DWARFInfo, unit: CompileUnit, die: DIE) -> int | None:
     """The value of a constant; None if it is in a register or was removed."""
     if "DW_AT_const_value" in die.attributes:
-        value: int = die.attributes["DW_AT_const_value"].value
-        return value
+        return int(die.attributes["DW_AT_const_value"].value)
     if "DW_AT_location" not in die.attributes:
         return None
     parser = LocationParser(dwarf.location_lists())

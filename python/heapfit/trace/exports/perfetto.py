@@ -66,8 +66,7 @@ def _nanoseconds(times: NDArray[np.uint64]) -> Integers:
     if times[-1] == 0:
         return events * 1000
     _, first, which = np.unique(times, return_index=True, return_inverse=True)
-    spread: Integers = times.astype(np.int64) * 1000 + np.minimum(events - first[which], 999)
-    return spread
+    return np.asarray(times.astype(np.int64) * 1000 + np.minimum(events - first[which], 999))
 
 
 def _changes(
