@@ -25,7 +25,7 @@ from heapfit.comparison.measuring import (
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
-from heapfit.importers import ImportOptions, open_any
+from heapfit.importers import ImportOptions, external_tool, open_any
 from heapfit.plan.energy import load_sram
 from heapfit.plugin import (
     INCLUDE,
@@ -187,6 +187,11 @@ def test_what_cannot_be_built_is_told_in_one_line(tmp_path: Path) -> None:
         plugin_of(tmp_path / "none.c")
     with pytest.raises(HeapfitError, match=r"\(known: "):
         plugin_of(ECHO)
+    os.mkfifo(tmp_path / "pipe.o")
+    with pytest.raises(HeapfitError, match=r"pipe\.o: not a plug-in's source"):
+        plugin_of(tmp_path / "pipe.o")
+    with pytest.raises(HeapfitError, match=r"^true: cannot be run: Argument list too long$"):
+        external_tool.run(["true", "x" * (1 << 18)], tmp_path)  # as of thousands of sections
     (tmp_path / "wrong.c").write_text("int one = nothing;\nint two = none;\nint three = {;\n" * 9)
     with pytest.raises(
         HeapfitError, match=r"gcc: ended with 1: \S+wrong\.c:1:11: error: .nothing."
@@ -332,6 +337,7 @@ HEAD = f"""#define _GNU_SOURCE
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 #define told (*(volatile uint32_t **)TOLD) /* the host's answer, host/answer.h */
 static char flood[1 << 16];
@@ -374,6 +380,15 @@ WAYS = {
         syscall(SYS_execveat, AT_FDCWD, "/bin/touch", words, 0, 0); }""": "system call",
     "syscall(425, 8, flood)": "system call",  # a ring of requests, io_uring
     "for (int i = 0; i < 18; i++) told[i] = ~0u": "crash",
+    # From a segment of 32 bits, where 15 is chmod.
+    """{ static unsigned char code[] __attribute__((section(".text.c,\\"awx\\",@progbits#"))) =
+            {0xb8, 15, 0, 0, 0, 0xcd, 0x80, 0xcb};
+        __asm__ volatile("push $0x23\\n push %0\\n lretq"
+            :: "r"((long)code), "b"(victim), "c"(0777) : "memory"); }""": "system call",
+    '__asm__ volatile("pushfq\\n orq $0x100, (%rsp)\\n popfq\\n nop")': "crash",  # step by step
+    '__asm__ volatile("xor %esp, %esp\\n push %rax")': "crash",  # without a stack
+    "{ extern void _start(void); _start(); }": "system call",  # the host once more
+    "for (struct timespec t;;) clock_gettime(CLOCK_MONOTONIC, &t)": "endless loop",  # no call
     "syscall(SYS_exit, 7)": "abort",
     'for (;;) __asm__ volatile("")': "endless loop",
     "for (;;) told[2]++": "endless loop",  # the events that are done

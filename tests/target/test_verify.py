@@ -125,7 +125,7 @@ def changed_addresses_are_found(folder):
 def test_a_build_that_fails_is_told_by_its_first_error(tmp_path):
     script = "printf '%s\\n' 'main.c:1: error: no heap' 'make: *** [image] Error 1' >&2; exit 7"
     told = verify(tmp_path, 40_000, build=f"sh -c {shlex.quote(script)}", status=1)
-    assert told == "heapfit: the build ended with 7: main.c:1: error: no heap\n"
+    assert told == "heapfit: sh: ended with 7: main.c:1: error: no heap\n"
 
 
 def test_an_image_that_was_not_made_is_told(tmp_path):

@@ -25,6 +25,8 @@ from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
 
 # Of a few bytes an alignment, a fill or what is packed makes gigabytes.
 run = partial(external_tool.run, largest=1 << 29)
+# What lists an archive prints about as many bytes as it has, but a long name a million times.
+tell = partial(external_tool.run, largest=1 << 26)
 HOST = Path(__file__).parent / "host"
 IMAGE = ".image"  # beside the host program
 ENTRIES = tuple(
@@ -167,7 +169,7 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
 
 def _require_plain(plugin: Plugin, settled: Path) -> None:
     """HeapfitError if anything but the adapter's functions can be seen, or more than is plain."""
-    for line in run(["readelf", "--wide", "--syms", settled.name], settled.parent).split("\n"):
+    for line in tell(["readelf", "--wide", "--syms", settled.name], settled.parent).split("\n"):
         if not (_PERMITTED.match(line) or _SYMBOLS.match(line)):
             kind = " ".join(line.split()[3:])
             raise HeapfitError(
@@ -183,7 +185,7 @@ def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
         kinds = (_INERT, _CONSTRUCTORS, _DESTRUCTORS)
         found = sorted({name for name in named if not any(kind.match(name) for kind in kinds)})
         listing = ["readelf", "--wide", "--syms", "--relocs", part.name]
-        if not found and _RESOLVER.search(run(listing, part.parent)):
+        if not found and _RESOLVER.search(tell(listing, part.parent)):
             found = ["an IFUNC resolver"]
         if found:
             raise HeapfitError(
@@ -218,7 +220,7 @@ def join(
 
 def _require_adapter(plugin: Plugin, parts: Sequence[Path]) -> None:
     if not any(
-        "plugin_init" in run(["nm", "-j", "--defined-only", one], one.parent).split()
+        "plugin_init" in tell(["nm", "-j", "--defined-only", one], one.parent).split()
         for one in parts
     ):
         raise HeapfitError(
@@ -231,13 +233,11 @@ def _parts(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Iterator[Path]
         yield crate_archive(plugin, folder, _RUST_TARGETS[plugin.bits])
         return
     for number, source in enumerate(plugin.sources):
-        if source.suffix in COMPILED:
-            yield source
-            continue
-        made = folder / f"{number}-{source.stem}.o"
-        compiler = ("g++", *_CXX_FLAGS) if source.suffix in CXX_SOURCES else ("gcc",)
-        options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
-        run([*compiler, *options, "-c", source, "-o", made.name], folder)
+        made = source if source.suffix in COMPILED else folder / f"{number}-{source.stem}.o"
+        if made != source:
+            compiler = ("g++", *_CXX_FLAGS) if source.suffix in CXX_SOURCES else ("gcc",)
+            options = (f"-m{plugin.bits}", f"-I{INCLUDE}", *_FLAGS, *plugin.cflags, *flags)
+            run([*compiler, *options, "-c", source, "-o", made.name], folder)
         yield made
 
 
@@ -246,13 +246,12 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
     (crate,) = plugin.sources
     level = optimisation if optimisation.isdigit() else f'"{optimisation}"'
     settings = (
-        'profile.release.panic="abort"',
-        "profile.release.lto=true",
-        f"profile.release.opt-level={level}",
-        f'env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"',
+        '--config=profile.release.panic="abort"',
+        "--config=profile.release.lto=true",
+        f"--config=profile.release.opt-level={level}",
+        f'--config=env.HEAPFIT_PLUGIN_RS="{INCLUDE / "heapfit_plugin.rs"}"',
     )
-    options = [word for setting in settings for word in ("--config", setting)]
-    command = ["cargo", "build", "--quiet", "--release", "--target", target, *options]
+    command = ["cargo", "build", "--quiet", "--release", "--target", target, *settings]
     try:
         run([*command, "--target-dir", folder], crate)
     except HeapfitError as error:
@@ -271,7 +270,7 @@ def crate_archive(plugin: Plugin, folder: Path, target: str, optimisation: str =
 
 def _read_undefined(nm: str, joined: Path) -> set[str]:
     """The names that an object needs from elsewhere, and not weakly."""
-    listing = run([nm, "--undefined-only", "--format=posix", joined.name], joined.parent)
+    listing = tell([nm, "--undefined-only", "--format=posix", joined.name], joined.parent)
     return set(re.findall(r"^(\S+) U\b", listing, re.MULTILINE))
 
 
@@ -292,7 +291,7 @@ def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[s
         raise HeapfitError(
             f"{plugin.name}: calls what none of its sources has (give the folder of all): {error}"
         ) from error
-    if copied := _COPIED.findall(run(["readelf", "--wide", "--relocs", program.name], folder)):
+    if copied := _COPIED.findall(tell(["readelf", "--wide", "--relocs", program.name], folder)):
         raise HeapfitError(f"{plugin.name}: uses {', '.join(copied)} of the C library")
     run(["objcopy", "-O", "binary", "--only-section=plugin_calls", program.name, "calls"], folder)
     _, *addresses = struct.unpack(f"<{len(called) + 1}I", (folder / "calls").read_bytes())
@@ -311,7 +310,7 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
     Each line of a name that has several, or spaces, is a section of its own, so that none is
     missed.
     """
-    for line in run(["size", "-A", path.name], path.parent).splitlines():
+    for line in tell(["size", "-A", path.name], path.parent).splitlines():
         found = _SECTION.fullmatch(line)
         is_member = path.suffix == ".a" and line.endswith(f"(ex {path.name}):")
         if found:
@@ -321,10 +320,11 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
 
 
 def _statics(settled: Path) -> tuple[int, tuple[tuple[str, int], ...]]:
-    data, bss = run(["size", settled.name], settled.parent).splitlines()[1].split()[1:3]
+    data, bss = tell(["size", settled.name], settled.parent).splitlines()[1].split()[1:3]
     constant = sum(size for name, size in _sections(settled) if _CONSTANT.match(name))
     # As they are: a few back references in a name can stand for gigabytes of one.
-    listing = run(["nm", "-S", "--defined-only", settled.name], settled.parent)
-    statics = [(name, int(size, 16)) for size, name in _SYMBOL.findall(listing)]
-    statics.sort(key=lambda one: (-one[1], one[0]))
+    found = _SYMBOL.findall(tell(["nm", "-S", "--defined-only", settled.name], settled.parent))
+    statics = sorted(
+        ((name, int(size, 16)) for size, name in found), key=lambda one: (-one[1], one[0])
+    )
     return int(data) + int(bss) - constant, tuple(statics)

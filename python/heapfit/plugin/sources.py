@@ -56,7 +56,7 @@ def plugin_of(path: Path, bits: int = 32, cflags: Sequence[str] = ()) -> Plugin:
     if here.is_dir():
         sources = (here,) if (here / CRATE).exists() else _files_of(here)
         return Plugin(here.name, sources, bits, (*cflags, f"-I{here}"))
-    if here.suffix not in _KNOWN:
+    if here.suffix not in _KNOWN or not here.is_file():
         raise HeapfitError(f"{path}: not a plug-in's source (known: {', '.join(_KNOWN)})")
     return Plugin(here.stem, (here,), bits, (*cflags, f"-I{here.parent}"))
 
@@ -91,7 +91,9 @@ def _split_flags(words: str, names: Sequence[str]) -> tuple[str | None, list[str
 
 
 def _files_of(folder: Path) -> tuple[Path, ...]:
-    found = tuple(sorted(file for file in folder.iterdir() if file.suffix in _KNOWN))
+    found = tuple(
+        sorted(file for file in folder.iterdir() if file.suffix in _KNOWN and file.is_file())
+    )
     if not found:
         raise HeapfitError(f"{folder}: nothing to build (looked for {', '.join(_KNOWN)}, {CRATE})")
     return found

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import os
+import math
 import re
 import shlex
-import subprocess
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import find_cause
+from heapfit.importers import external_tool
 from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation, TargetRecording, record_emulated, run_emulated
 from heapfit.progress import Progress, ignore_progress
@@ -73,15 +72,7 @@ class Firmware:
         assigned = []
         while len(words) > 1 and _ASSIGNMENT.match(words[0]):
             assigned.append(words.pop(0).split("=", 1))
-        try:
-            done = subprocess.run(
-                words, capture_output=True, text=True, errors="replace", check=False,
-                env=os.environ | dict(assigned),
-            )  # fmt: skip
-        except OSError as error:
-            raise HeapfitError(f"{words[0]}: cannot be run: {error.strerror}") from error
-        if done.returncode != 0:
-            raise HeapfitError(f"the build ended with {done.returncode}: {find_cause(done)}")
+        external_tool.run(words, Path.cwd(), math.inf, environment=dict(assigned))
         if not self.emulation.image.is_file():
             raise HeapfitError(f"{self.emulation.image}: the build did not make it")
 
