@@ -155,8 +155,9 @@ def find_fit(
         request.stages.foretell(seconds)
         return select_plan(workload, request, own)
 
-    selection = extend_to_horizon(select_for_all(sources, request, select))
-    return make_result(selection, request, has_page=has_page), selection.choice.shown
+    selection, kinds, longer = extend_to_horizon(select_for_all(sources, request, select))
+    fitted = make_result(selection, request, kinds=kinds, longer=longer, has_page=has_page)
+    return fitted, selection.choice.shown
 
 
 def folder_for(sources: Sequence[Path], output: Path | None) -> Path:

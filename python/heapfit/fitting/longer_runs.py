@@ -30,23 +30,12 @@ class FitKinds:
     names: Mapping[int, str]  # of the call sites that grow, where a program knows them
 
 
-def extend_to_horizon(selection: Selection) -> Selection:
+def extend_to_horizon(selection: Selection) -> tuple[Selection, FitKinds, LongerRuns]:
     """The selection with the margin for the horizon that is asked for, where that is more.
 
-    A margin that is given stands, and so does the fitted plan.
+    Then the kinds of the recordings, and what longer runs need of the heap that is set. A margin
+    that is given stands, and so does the fitted plan.
     """
-    if selection.options.horizon is None or selection.options.margin is not None:
-        return selection
-    _, longer = forecast_selection(selection)
-    heap, size = selection.choice.answer.heap, selection.choice.answer.size
-    needed = longer.beyond(heap.set_to(size.region))
-    if needed is None:
-        return selection
-    return decide_again(selection, size.margin_to(heap.memory_of(needed)))
-
-
-def forecast_selection(selection: Selection) -> tuple[FitKinds, LongerRuns]:
-    """The kinds of the recordings, and what longer runs need of the heap that is set."""
     answer, options = selection.choice.answer, selection.options
     read = [(one.trace, one.read.profile) for one in selection.workload.recordings]
     kinds = find_kinds(read, selection.choice.shown.trace, answer.size, options.programs)
@@ -57,7 +46,11 @@ def forecast_selection(selection: Selection) -> tuple[FitKinds, LongerRuns]:
         horizon=options.horizon,
         set_to=answer.heap.set_to,
     )
-    return kinds, longer
+    needed = longer.beyond(answer.heap.set_to(answer.size.region))
+    if needed is None or options.margin is not None:
+        return selection, kinds, longer
+    margin = answer.size.margin_to(answer.heap.memory_of(needed))
+    return extend_to_horizon(decide_again(selection, margin))
 
 
 def find_kinds(

@@ -25,7 +25,7 @@ from heapfit.fitting.assessment import HoldoutResult, check_holdout
 from heapfit.fitting.by_site import BySite, find_by_site
 from heapfit.fitting.excerpt_search import ExcerptInfo
 from heapfit.fitting.folder import FitPaths
-from heapfit.fitting.longer_runs import FitKinds, forecast_selection
+from heapfit.fitting.longer_runs import FitKinds
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow, measure_reference_heaps
 from heapfit.fitting.selection import Selection
@@ -194,7 +194,14 @@ class Fit:
         return self.comparison.not_applicable
 
 
-def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fit:
+def make_result(
+    selection: Selection,
+    request: Request,
+    *,
+    kinds: FitKinds,
+    longer: LongerRuns,
+    has_page: bool,
+) -> Fit:
     """Assesses a selection, which does not change; its parts have the paths that they will have."""
     choice, workload, searched = selection.choice, selection.workload, selection.searched
     options, stages, place = selection.options, request.stages, request.place
@@ -203,7 +210,6 @@ def make_result(selection: Selection, request: Request, *, has_page: bool) -> Fi
     holdout = selection.others + check_holdout(
         choice, workload.recordings, searched, stages.part("hold")
     )
-    kinds, longer = forecast_selection(selection)
     changes, (by_site, further) = _confirm_changes(selection), find_by_site(selection)
     traces = [place.final(recording.trace) for recording in workload.recordings]
     excerpts = [place.final(loaded.trace) for loaded in searched]
