@@ -3,16 +3,8 @@
 
 from __future__ import annotations
 
-from heapfit.plan.quantities import format_share
 from heapfit.results.parts import Column
 from heapfit.sizing.run_out import RunOut
-from heapfit.sizing.unseen import Chance
-
-
-def format_interval(chance: RunOut | Chance) -> str:
-    """The confidence interval of a share, as text."""
-    return f"{format_share(chance.lowest)} to {format_share(chance.highest)}"
-
 
 RUN_OUT: tuple[Column[RunOut], ...] = (
     Column("count"),

@@ -11,11 +11,11 @@ from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.results.document import Document
 from heapfit.results.number_text import size
 from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
-from heapfit.results.run_out import RUN_OUT, format_interval
+from heapfit.results.run_out import RUN_OUT
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
+from heapfit.sizing.run_out import Chance
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
-from heapfit.sizing.unseen import Chance
 from heapfit.trace.stored import TraceInfo
 
 _Row: TypeAlias = tuple[SizedPool | None, PoolSizing]  # a pool of them; None: all together
@@ -43,6 +43,10 @@ def _unseen(row: _Row) -> Chance:
     return row[1].unseen.overall if row[0] is None else row[0].unseen
 
 
+def _interval(chance: Chance) -> str:
+    return f"{format_share(chance.lowest)} to {format_share(chance.highest)}"
+
+
 _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", page="", shown=lambda row: _name(row[0].alone) if row[0] else "all"),
     Column(
@@ -58,7 +62,7 @@ _ROWS: tuple[Column[_Row], ...] = (
         shown=lambda row: format_share((row[0] or row[1]).refused) + _star(row),
     ),
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
-    Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: format_interval(_unseen(row))),
+    Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: _interval(_unseen(row))),
     Column(heading="Erlang-B", page="", shown=_of_pool(lambda pool: format_share(pool.erlang_b))),
 )
 _CHANCE = columns("share", "lowest", "highest")

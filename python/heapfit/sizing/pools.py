@@ -17,8 +17,9 @@ from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay
+from heapfit.sizing.run_out import Chance
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools, size_separately
-from heapfit.sizing.unseen import Chance, HoldoutRefusals, judge_counts
+from heapfit.sizing.unseen import HoldoutRefusals, judge_counts
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table

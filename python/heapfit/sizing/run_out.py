@@ -34,13 +34,32 @@ _DECADES = 1.5  # of the tail that an extrapolation goes on from
 
 
 @dataclass(frozen=True, slots=True)
-class RunOut:
-    """How often a pool of a count runs out. Shares of the requests to the pool."""
+class Chance:
+    """How often requests run out, of all pools or of one."""
 
-    count: int
     share: float  # in the trace, or extrapolated
     lowest: float  # of the interval of 95 %
     highest: float
+
+    @classmethod
+    def of(cls, share: float, stretches: NDArray[np.float64], none_seen: float) -> Chance:
+        """The 95 % interval of a share: Student's t over the trace's stretches, and above no
+        narrower than as many independent looks allow. `none_seen` is 3 events in them, `share` so
+        many.
+        """
+        if len(stretches) < 2:
+            return cls(share, 0.0, 1.0)
+        above = share + none_seen + 2 * math.sqrt(share * none_seen / _RULE_OF_THREE)
+        width = student_t(CONFIDENCE_PERCENT / 100, len(stretches) - 1) / math.sqrt(len(stretches))
+        half = width * float(stretches.std(ddof=1))
+        return cls(share, max(0.0, share - half), min(1.0, max(above, share + half)))
+
+
+@dataclass(frozen=True, slots=True)
+class RunOut(Chance):
+    """How often a pool of a count runs out. Shares of the requests to the pool."""
+
+    count: int
     is_beyond: bool  # so rare that the trace cannot show it: count or share is extrapolated
     requests: float  # to the pool in a recording
     requests_a_day: float | None  # None without times
@@ -95,13 +114,13 @@ def least_count(demand: Demand, admission: float) -> RunOut:
 def run_out(demand: Demand, count: int) -> RunOut:
     """How often a pool of `count` units runs out in the trace."""
     share = demand.share_above(count)
-    lowest, highest = interval(share, demand.shares_above(count), rarest_shown(demand))
+    found = Chance.of(share, demand.shares_above(count), rarest_shown(demand))
     live, variance = demand.spread
     return RunOut(
         count=count,
         share=share,
-        lowest=lowest,
-        highest=highest,
+        lowest=found.lowest,
+        highest=found.highest,
         is_beyond=False,
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
@@ -125,18 +144,6 @@ def block_share(count: int, mean: float, variance: float) -> float:
     below = int(servers)
     low, high = (math.log(_engine.erlang_b(n, offered) or 1e-300) for n in (below, below + 1))
     return math.exp(low + (high - low) * (servers - below))
-
-
-def interval(share: float, stretches: NDArray[np.float64], none_seen: float) -> tuple[float, float]:
-    """The 95 % interval of a share: Student's t over the trace's stretches, and above no narrower
-    than as many independent looks allow. `none_seen` is 3 events in them, `share` so many.
-    """
-    if len(stretches) < 2:
-        return 0.0, 1.0
-    above = share + none_seen + 2 * math.sqrt(share * none_seen / _RULE_OF_THREE)
-    width = student_t(CONFIDENCE_PERCENT / 100, len(stretches) - 1) / math.sqrt(len(stretches))
-    half = width * float(stretches.std(ddof=1))
-    return max(0.0, share - half), min(1.0, max(above, share + half))
 
 
 def _least_seen(demand: Demand, refused: float) -> int:

@@ -19,7 +19,7 @@ from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sizing.demand import BLOCKS, Demand, Integers, measure_units
 from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
-from heapfit.sizing.run_out import interval, rarest_shown
+from heapfit.sizing.run_out import Chance, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.stored import Trace
@@ -36,15 +36,6 @@ class Evidence(StrEnum):
 
     SEEDS = "seeds"
     HALVES = "halves"
-
-
-@dataclass(frozen=True, slots=True)
-class Chance:
-    """How often requests run out, of all pools or of one."""
-
-    share: float
-    lowest: float  # of the interval of 95 %
-    highest: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,5 +136,4 @@ def _bounds(count: int, parts: int) -> list[int]:
 
 
 def _chance(found: Refusals, pool: int, demand: Demand, draws: int) -> Chance:
-    share = found.share(pool)
-    return Chance(share, *interval(share, found.shares(pool), rarest_shown(demand) / draws))
+    return Chance.of(found.share(pool), found.shares(pool), rarest_shown(demand) / draws)
