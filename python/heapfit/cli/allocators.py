@@ -12,11 +12,7 @@ from heapfit import _engine
 from heapfit.cli.commands.comparisons import AllocatorsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap import Heap, find_heap
-from heapfit.comparison.incumbents.heaps import (
-    find_heap_name,
-    is_heap,
-    list_offered_allocators,
-)
+from heapfit.comparison.incumbents.heaps import find_heap_name, is_heap, list_offered_allocators
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import plan_table

@@ -106,11 +106,7 @@ SHARED: Mapping[str, Option] = {
     "alignment": Option(
         "--alignment", "Alignment of every block, in bytes.", choices=["4", "8", "16"]
     ),
-    "base": Option(
-        "--base",
-        "An earlier recording.",
-        kinds=[Kind.RECORDING],
-    ),
+    "base": Option("--base", "An earlier recording.", kinds=[Kind.RECORDING]),
     "queue": Option(
         "--queue",
         "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
@@ -216,11 +212,7 @@ SHARED: Mapping[str, Option] = {
         f"{', '.join(SYSTEM_HEAPS)} or an allocator's name (docs/now.md).",
         metavar="HEAP",
     ),
-    "report": Option(
-        "--report",
-        "Write also a page with charts, for a browser.",
-        is_output=True,
-    ),
+    "report": Option("--report", "Write also a page with charts, for a browser.", is_output=True),
     "programs": Option(
         "--program",
         "The recorded or dumped program, or its library: names functions, finds heaps of a dump.",
@@ -233,17 +225,10 @@ SHARED: Mapping[str, Option] = {
     "every": Option("--all", "Show every heap, recording and row."),
     "as_json": Option("--json", "Print the result as JSON."),
     "line": Option(
-        "--line",
-        "What a line of the log looks like [found].",
-        IMPORTING,
-        metavar="TEXT",
+        "--line", "What a line of the log looks like [found].", IMPORTING, metavar="TEXT"
     ),
     "plans": _PLAN_OPTION,
-    "pointer_bits": Option(
-        "--pointer-bits",
-        "Pointer size in bits.",
-        choices=["32", "64"],
-    ),
+    "pointer_bits": Option("--pointer-bits", "Pointer size in bits.", choices=["32", "64"]),
 }
 
 

@@ -168,10 +168,7 @@ def _describe_packing(bounds: Bounds) -> str:
     how = which_hold(
         (True, zones if packing.zoned else "placed in order of requests"),
         (packing.orders, f"{packing.orders:,} orders with lookahead"),
-        (
-            packing.placements,
-            f"{packing.placements:,} placements of one block by branch and bound",
-        ),
+        (packing.placements, f"{packing.placements:,} placements of one block by branch and bound"),
     )
     stopped = "; interrupted, the best so far" if packing.is_stopped else ""
     return f"The packing is {_quality(bounds)}: {', '.join(how)}{stopped}."

@@ -21,12 +21,7 @@ from heapfit.comparison.incumbents.heaps import (
     list_heap_names,
     list_offered_allocators,
 )
-from heapfit.comparison.matrix import (
-    ComparisonRequest,
-    Matrix,
-    compare_traces,
-    with_plugins,
-)
+from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces, with_plugins
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
@@ -126,19 +121,11 @@ def _measure_plugins(
             for i, (_, one) in enumerate(compared)
         ]
         return measure_all(
-            plugins,
-            traces,
-            request.alignment,
-            progress,
-            every_size=request.precision.every_size,
+            plugins, traces, request.alignment, progress, every_size=request.precision.every_size
         )
 
 
-def _parts(
-    matrix: Matrix,
-    sram: Sram | None,
-    seed: int | None,
-) -> list[Part]:
+def _parts(matrix: Matrix, sram: Sram | None, seed: int | None) -> list[Part]:
     first, *others = matrix.columns
     return [
         Line(matrix.sentence()),

@@ -22,13 +22,7 @@ from typing import Annotated
 
 import heapfit
 from heapfit.cli.arguments import Shell, list_options
-from heapfit.cli.parser import (
-    Option,
-    UsageError,
-    read_command,
-    reject_removed,
-    split_words,
-)
+from heapfit.cli.parser import Option, UsageError, read_command, reject_removed, split_words
 from heapfit.cli.printing.help_screen import describe, describe_usage, list_help, list_terms
 from heapfit.cli.printing.lines import fail, note, print_line
 from heapfit.errors import HeapfitError, did_you_mean

@@ -22,11 +22,7 @@ from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.site_names import site_names
 from heapfit.memories.heap_map import map_memories
 from heapfit.memories.joining import Joining, join_programs
-from heapfit.memories.placing import (
-    Placing,
-    PlacingOptions,
-    place_recordings,
-)
+from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
 from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
@@ -34,16 +30,7 @@ from heapfit.plan.values import expand_names
 from heapfit.results.html import write
 from heapfit.results.longer import longer_parts
 from heapfit.results.memories import CURVE, RULES, memories_page
-from heapfit.results.parts import (
-    Column,
-    Fields,
-    Group,
-    Line,
-    Part,
-    Table,
-    hide_unless,
-    which_hold,
-)
+from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}

@@ -240,8 +240,7 @@ def _describe_others(recording: ProgramRecording) -> list[str]:
     apart = f"{' and '.join(counts)} {verb} recorded too; --children keeps the traces."
     return [
         *which_hold(
-            (recording.unseen, recording.unseen or ""),
-            (counts and not recording.children, apart),
+            (recording.unseen, recording.unseen or ""), (counts and not recording.children, apart)
         ),
         *(
             f"Process {one.process} ({one.name}) goes on after its parent: its recording is not in "

@@ -62,11 +62,7 @@ def _parts(settings: Settings, text: str) -> list[Part]:
     """The text to copy."""
     return [
         Fields(
-            {
-                "system": settings.system,
-                "admission": settings.admission,
-                "memory": settings.memory,
-            }
+            {"system": settings.system, "admission": settings.admission, "memory": settings.memory}
         ),
         Table(_SETTING, settings.settings, "settings"),
         Fields(

@@ -29,11 +29,7 @@ _MOST_MEMBERS = 10_000  # of a file, and one more for each so many bytes of its 
 _LEAST_OF_MEMBER = 1024
 
 # How what is no frame of zstd or lz4 behind one, or a missing end, is told.
-_CUT = (
-    "Truncated compressed stream",
-    "Unknown frame descriptor",
-    "ERROR_frameType_unknown",
-)
+_CUT = ("Truncated compressed stream", "Unknown frame descriptor", "ERROR_frameType_unknown")
 
 
 def is_packed(head: bytes) -> bool:

@@ -18,12 +18,7 @@ from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMap, Section, which_hold
 from heapfit.results.sections.candidates import candidates_section, heap_parts
-from heapfit.results.sections.page import (
-    in_order,
-    name_source,
-    recording_kind,
-    request_source,
-)
+from heapfit.results.sections.page import in_order, name_source, recording_kind, request_source
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section
 from heapfit.results.sections.program import pools_section, program_section

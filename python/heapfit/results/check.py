@@ -256,10 +256,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("sites", value=lambda one: one.changes and one.changes.sites),
     Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
-    Column(
-        "holes",
-        value=lambda one: one.holes and [object_of(HOLES, hole) for hole in one.holes],
-    ),
+    Column("holes", value=lambda one: one.holes and [object_of(HOLES, hole) for hole in one.holes]),
     Column("grows", value=lambda one: one.grows or None),
 )
 

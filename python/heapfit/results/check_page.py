@@ -7,14 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.checks.check import (
-    WARNINGS,
-    Check,
-    CheckedRecording,
-    CheckFinding,
-    Source,
-    path_of,
-)
+from heapfit.checks.check import WARNINGS, Check, CheckedRecording, CheckFinding, Source, path_of
 from heapfit.checks.shown import RegionNeed, ShownCheck
 from heapfit.results.check import (
     DIFFERENT,

@@ -19,21 +19,8 @@ from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
 from heapfit.results.longer import longer_section
 from heapfit.results.number_text import change, count, ratio, size, term
-from heapfit.results.parts import (
-    Cell,
-    Column,
-    Line,
-    Part,
-    Piece,
-    Section,
-    Table,
-)
-from heapfit.results.sections.page import (
-    in_order,
-    name_source,
-    recording_kind,
-    request_source,
-)
+from heapfit.results.parts import Cell, Column, Line, Part, Piece, Section, Table
+from heapfit.results.sections.page import in_order, name_source, recording_kind, request_source
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.trace.loaded import LoadedTrace
 

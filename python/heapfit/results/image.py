@@ -172,8 +172,7 @@ def _tables(heap: Heap) -> list[Part]:
     return [
         *_table("Live blocks, not referenced ones first:", "not referenced", rows),
         *hide_unless(
-            bool(holes),
-            [Line(""), Line("Holes, the largest first:"), Table(HOLES, holes[:_SHOWN])],
+            bool(holes), [Line(""), Line("Holes, the largest first:"), Table(HOLES, holes[:_SHOWN])]
         ),
     ]
 

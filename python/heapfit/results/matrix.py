@@ -15,16 +15,7 @@ from heapfit.plugin import PluginRow
 from heapfit.results.case import case_page, describe_need, opening_of
 from heapfit.results.document import Document
 from heapfit.results.number_text import ratio
-from heapfit.results.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Section,
-    Table,
-    content_of,
-    which_hold,
-)
+from heapfit.results.parts import Column, Fields, Line, Part, Section, Table, content_of, which_hold
 from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
 from heapfit.results.sections.page import name_source
 
@@ -118,11 +109,7 @@ def _explain(matrix: Matrix) -> list[str]:
 
 
 def comparison_page(
-    case: ReportCase,
-    mapped: MappedCase,
-    *,
-    matrix: Matrix,
-    command: str = "",
+    case: ReportCase, mapped: MappedCase, *, matrix: Matrix, command: str = ""
 ) -> Document:
     """The page: the case of the recording with the highest peak, and all of them in a table."""
     several = len(matrix.columns) > 1

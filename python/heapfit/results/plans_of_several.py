@@ -11,15 +11,7 @@ from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.design.robust.design import count_folds
 from heapfit.plan.plan import plan_table
-from heapfit.results.parts import (
-    Column,
-    Fields,
-    Line,
-    Part,
-    Table,
-    columns,
-    which_hold,
-)
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.results.plans import list_plans
 from heapfit.results.ranking import inapplicable_parts
 

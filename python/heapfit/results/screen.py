@@ -210,7 +210,4 @@ def _paths(fit: Fit, is_whole: bool) -> list[Part]:
     rest = which_hold((not is_whole, "more: --all"), (paths.code is None, "--code"))
     line = "     ".join([*known, ", ".join(rest)]).rstrip()
     lines = [line] if len(line) + len(_INDENT) <= WIDTH else [*known, ", ".join(rest)]
-    return [
-        Fields({"paths": paths}),
-        *(Line(f"{_INDENT}{one}", is_copied=True) for one in lines),
-    ]
+    return [Fields({"paths": paths}), *(Line(f"{_INDENT}{one}", is_copied=True) for one in lines)]

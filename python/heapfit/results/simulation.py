@@ -114,8 +114,7 @@ def _numbers(simulation: SimulationResult) -> list[Part]:
     )
     columns: list[Column[Result]] = [
         Column(
-            page="scheme",
-            shown=lambda one: Cell(one.scheme.name, (_point_text(simulation, one),)),
+            page="scheme", shown=lambda one: Cell(one.scheme.name, (_point_text(simulation, one),))
         ),
         Column(page="region", shown=lambda one: one.scheme.region, told=size),
         *(_metric_column(name) for name in METRICS if _is_known(name, simulation.results)),

@@ -61,8 +61,7 @@ class CompareCommand(Command):
         ),
     ] = None
     pointer_bits: Annotated[
-        int | None,
-        shared("pointer_bits", "Of the plug-ins [the recording's]."),
+        int | None, shared("pointer_bits", "Of the plug-ins [the recording's].")
     ] = None
     no_build: Annotated[
         bool,

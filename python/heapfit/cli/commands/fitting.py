@@ -48,10 +48,7 @@ class FitCommand(Command):
     """
 
     sources: list[Path]
-    output: Annotated[
-        Path | None,
-        make_output_option("plan, C code and report [out/NAME]"),
-    ] = None
+    output: Annotated[Path | None, make_output_option("plan, C code and report [out/NAME]")] = None
     now: str | None = None
     peak: Annotated[
         int | None,
@@ -82,8 +79,7 @@ class FitCommand(Command):
     code: Annotated[
         bool,
         Option(
-            "--code",
-            "Write plan and C code of the fitted heap even if it is not worth a change.",
+            "--code", "Write plan and C code of the fitted heap even if it is not worth a change."
         ),
     ] = False
     pools: Annotated[
@@ -135,8 +131,7 @@ class CheckCommand(Command):
         False
     )
     measure: Annotated[
-        bool,
-        Option("--measure", "Search the smallest region of recordings that pass, too."),
+        bool, Option("--measure", "Search the smallest region of recordings that pass, too.")
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
     report: Annotated[
@@ -245,8 +240,7 @@ class GenerateCommand(Command):
     """
 
     plan: Annotated[
-        Path | None,
-        Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN]),
+        Path | None, Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")
@@ -265,12 +259,10 @@ class GenerateCommand(Command):
     ] = False
     region: int | None = None
     is_region_given: Annotated[
-        bool,
-        Option("--region-given", "The program passes the region, of any size.", _CODE_GROUP),
+        bool, Option("--region-given", "The program passes the region, of any size.", _CODE_GROUP)
     ] = False
     prove: Annotated[
-        bool,
-        Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP),
+        bool, Option("--prove", "Verify the C code of pools formally, with Frama-C.", _CODE_GROUP)
     ] = False
 
 

@@ -38,8 +38,7 @@ class RecordCommand(Command):
         Path | None, make_output_option("the recording, a stored trace [PROGRAM's name.parquet]")
     ] = None
     children: Annotated[
-        bool,
-        Option("--children", "Write also the traces of child processes, beside the output."),
+        bool, Option("--children", "Write also the traces of child processes, beside the output.")
     ] = False
     environment: Annotated[
         Path | None,

@@ -9,14 +9,7 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from heapfit.results.number_text import marked
-from heapfit.results.parts import (
-    Bullets,
-    Copyable,
-    Glossary,
-    HeapMap,
-    Line,
-    Section,
-)
+from heapfit.results.parts import Bullets, Copyable, Glossary, HeapMap, Line, Section
 from heapfit.trace.stored import TraceInfo
 
 # The places of the sections, in the order in which a page is read: those that are open, then those
