@@ -11,7 +11,7 @@ little more of the excerpt are replayed below it: the one that needs least of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -20,6 +20,7 @@ from heapfit.comparison.margin import UNIT, largest_r_safe
 from heapfit.comparison.trial import plain_replay
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_region, take_rival
+from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.plan import Plan
@@ -34,8 +35,6 @@ SEARCHES: Final = 3  # at most; each adds windows where the last one's heap ran 
 _PART: Final = 10  # an excerpt has this part of the most that is searched whole
 _RAISE_BY: Final = 32  # parts of a region at a time,
 _HALVINGS: Final = 2  # and then so many replays between the last two
-
-Search = Callable[[Sequence[LoadedTrace], Progress], Choice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class _RecordingView:
 
 
 def choose_by_excerpts(
-    workload: Workload, request: Request, search: Search, progress: Progress
+    workload: Workload, request: Request, progress: Progress
 ) -> tuple[Choice, tuple[LoadedTrace, ...], Profile, ExcerptInfo]:
     """Searches excerpts, written into the staging folder, until their choice serves all recordings.
 
@@ -138,14 +137,14 @@ def choose_by_excerpts(
     views = [_RecordingView(recording, request, replaying) for recording in workload.recordings]
     for view in views:
         view.write_excerpt(look)
-    choice = _search(views, search, whole.part("search"))
+    choice = _search(views, request, whole.part("search"))
     for _ in range(SEARCHES - 1):
         if not _note_refused(views, choice):
             return _make_result(views, choice, choice)
         looked_anew = [view.write_excerpt(look) for view in views]
         if not any(looked_anew):
             break
-        choice = _search(views, search, whole.part("search"))
+        choice = _search(views, request, whole.part("search"))
     pairs = zip(views, choice.r_safe, strict=True)
     needs = [find_need(one, least or 0, choice) for one, least in pairs]
     if max(needs) == _find_most(choice):
@@ -157,9 +156,15 @@ def choose_by_excerpts(
     return _make_result(views, choice, served)
 
 
-def _search(views: Sequence[_RecordingView], search: Search, progress: Progress) -> Choice:
+def _search(views: Sequence[_RecordingView], request: Request, progress: Progress) -> Choice:
     """The choice on the excerpts, whose plan names the recordings that these are of."""
-    choice = search([view.searched for view in views], progress)
+    choice = choose(
+        [view.searched for view in views],
+        [view.recording.name for view in views],
+        options=request.options,
+        progress=progress,
+        sweep=request.sweep,
+    )
     trained_on = choice.plan_file.trained_on
     contents = {view.searched.content: view.recording.read.content for view in views}
     seen = tuple(

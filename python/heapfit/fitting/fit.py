@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.fitting.choosing import foretell_choice
 from heapfit.fitting.folder import FitPaths, stage_results, start_writing_code
-from heapfit.fitting.incumbent import find_own_heaps
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
-from heapfit.fitting.selection import Selection, select_plan
+from heapfit.fitting.selection import foretell
 from heapfit.fitting.shortlist import select_for_all
-from heapfit.fitting.workload import Place, Request, read_workload
+from heapfit.fitting.workload import Place, Request
 from heapfit.importers.many import estimate_events
 from heapfit.outputs.ours import mark_ours
 from heapfit.outputs.scratch import scratch_folder
@@ -36,29 +34,7 @@ from heapfit.trace.names import source_name
 WritePage: TypeAlias = Callable[[Path, Fit, LoadedTrace, Progress], None]
 
 _WRITE = "write plan, code and report"
-_REPLACED = 0.25  # of the heaps that programs have, about
 _PAGE = {"draw the heap map": 0.35, "pack the heap map": 0.25, "write the page": 0.4}
-
-
-def foretell(events: Sequence[int]) -> dict[str, float]:
-    """The stages of a fit with about the seconds of each, for so many events a recording.
-
-    Measured with 5,000 to 2,000,000 events; the compilers, which work beside the last stages, take
-    no more for more.
-    """
-    total, runs = sum(events), len(events)
-    size = total / 100_000
-    return {
-        "import": 0.01 + 0.05 * size,
-        "read": 0.01 + 0.03 * size,
-        "now": 0.04 + 0.12 * size,
-        "choose": sum(foretell_choice(total, runs).values()),
-        "judge": 0.02 + 0.05 * size,
-        "reference": 0.05 + 0.12 * size,
-        "hold": 0.02 + 0.01 * size,
-        "write": 0.2 + 0.15 * size,
-        "code": 0.95,
-    }
 
 
 def watch_fit(sources: Sequence[Path], progress: Progress) -> WeightedProgress:
@@ -142,20 +118,9 @@ def find_fit(
 
     Its paths are those that all will have in the place's folder. Then the recording that it shows.
     """
-    options = request.options
-    # A heap that does not exist is rejected before any work.
-    named = [] if options.now is None else [find_heap(options.now, options.alignment)]
-
-    def select(some: Sequence[Path]) -> Selection:
-        workload = read_workload(some, request)
-        own = named or find_own_heaps(workload, options)
-        seconds = foretell([one.trace.info.events for one in workload.recordings])
-        if own:
-            seconds["code"] *= _REPLACED
-        request.stages.foretell(seconds)
-        return select_plan(workload, request, own)
-
-    selection, kinds, longer = extend_to_horizon(select_for_all(sources, request, select))
+    if request.options.now is not None:  # what does not exist is rejected before any work
+        find_heap(request.options.now, request.options.alignment)
+    selection, kinds, longer = extend_to_horizon(select_for_all(sources, request))
     fitted = make_result(selection, request, kinds=kinds, longer=longer, has_page=has_page)
     return fitted, selection.choice.shown
 

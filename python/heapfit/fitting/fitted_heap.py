@@ -20,10 +20,11 @@ from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
-from heapfit.fitting.fit import WritePage, find_fit, foretell, watch_fit, write
+from heapfit.fitting.fit import WritePage, find_fit, watch_fit, write
 from heapfit.fitting.folder import FitPaths, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run, save_plans
+from heapfit.fitting.selection import foretell
 from heapfit.fitting.workload import Place, Request
 from heapfit.forecast.kind import RecordingKind
 from heapfit.importers.many import list_recordings

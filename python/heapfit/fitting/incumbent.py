@@ -77,7 +77,9 @@ def measure_baselines(
 
 
 def find_own_heaps(workload: Workload, options: FitOptions) -> list[Heap]:
-    """The heap of the one system that all recordings come from; empty if there is no such."""
+    """The heap that is named, or of the one system that all recordings come from; else none."""
+    if options.now is not None:
+        return [find_heap(options.now, options.alignment)]
     names = {name_system_heap(one.trace.info.source) for one in workload.recordings}
     known = [name for name in names if name is not None and len(names) == 1]
     return [find_heap(name, options.alignment) for name in known]

@@ -23,7 +23,7 @@ from heapfit.comparison.trial import serves_from
 from heapfit.errors import HeapfitError
 from heapfit.fitting.assessment import HoldoutResult
 from heapfit.fitting.options import FitOptions
-from heapfit.fitting.selection import Selection, decide_again
+from heapfit.fitting.selection import Selection, decide_again, select_plan
 from heapfit.fitting.workload import Place, Recording, Request, read_workload
 from heapfit.importers import copy_here
 from heapfit.importers.many import estimate_events
@@ -36,27 +36,24 @@ _ADDED: Final = 8  # to the shortlist, of those that need more than was found
 _MOST_EVENTS: Final = MOST_IN_MEMORY * 3 // 4  # of the shortlist: plans are made in memory
 _UNSUSPECTED: Final = MOST_IN_MEMORY // 8  # events, by the length of files: some pack to a byte
 
-Select: TypeAlias = Callable[[Sequence[Path]], Selection]
-
-
 # What one read of a source gave: a hash for each of its recordings, as for each start of a program,
 # the most live bytes of each, and the events of all.
 _Seen: TypeAlias = tuple[tuple[str, ...], tuple[int, ...], int]
 
 
-def select_for_all(sources: Sequence[Path], request: Request, select: Select) -> Selection:
-    """The selection that serves all sources; `select` makes one for those that it is given.
+def select_for_all(sources: Sequence[Path], request: Request) -> Selection:
+    """The selection that serves all sources.
 
     HeapfitError names a source that is not any more what was read first.
     """
     options, many = request.options, len(sources)
     is_long = many > 1 and sum(map(estimate_events, sources)) > _UNSUSPECTED
     if options.most_events > MOST_IN_MEMORY or (many <= options.most_recordings and not is_long):
-        return select(sources)
+        return select_plan(sources, request)
     seen = _look(sources, request)
     shortlist, events = _make_shortlist(seen, options), 0
     for _ in range(MOST_SEARCHES):
-        found = select([sources[i] for i in sorted(shortlist)])
+        found = select_plan([sources[i] for i in sorted(shortlist)], request)
         selection = _tell_of_all(found, seen, len(shortlist), many)
         answer = selection.choice.answer
         others = {
