@@ -17,11 +17,12 @@ import pytest
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.forms import read_by
 from heapfit.forecast.log.heaps import judge_heaps
-from heapfit.forecast.log.outlook import Finding
+from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock, Field
 from heapfit.importers.log_lines import LogLine
 from heapfit.importers.own_lines import suggest_own_lines
+from heapfit.results.forecast_heaps import describe_failure
 from program import call_heapfit
 
 TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
@@ -289,6 +290,38 @@ FAILURES = {
 }
 
 
+def test_rows_of_a_table_end_where_other_lines_begin(tmp_path):
+    """Zephyr's shell: net mem, kernel heap, a heap of the application, and what modules log."""
+    look = """uart:~$ net mem
+Address\t\tTotal\tAvail\tMaxUsed\tName
+0x20012c08\t48\t9\t41\tRX DATA (rx_bufs)
+uart:~$ kernel heap
+free:           {free}
+allocated:      {used}
+max. allocated: 7480
+uart:~$ app heap json_heap
+json_heap: free {own} B, in use {less} B, most in use 3120 B, of 4 KiB
+[01:4{n}:44.000,000] <dbg> json: encoded 1103 bytes, 2048 free in line buffer
+[01:4{n}:44.100,000] <inf> coap_up: block 34 of 61 acknowledged
+[01:4{n}:44.200,000] <inf> meter: frame 729 ok, crc 0x5f2f
+[01:4{n}:44.300,000] <inf> fetch: got 47207 bytes, free slots 3
+"""
+    file = tmp_path / "console.txt"
+    file.write_text(
+        "".join(
+            look.format(n=n, free=648 - 8 * n, used=7464 + 8 * n, own=3512 - n, less=584 + n)
+            for n in range(4)
+        )
+    )
+    log = read_log(file)
+    found = {one.name: (one.states[-1].free, one.unit) for one in (log, *log.other_heaps)}
+    assert found == {
+        "RX DATA rx_bufs": (9, "buffers"),
+        "kernel heap": (624, "B"),
+        "heap json_heap": (3509, "B"),
+    }
+
+
 @pytest.mark.parametrize("name", POOLS)
 def test_the_pool_that_ran_dry_is_named_with_its_setting(tmp_path, name):
     text, told = POOLS[name]
@@ -315,6 +348,20 @@ ASKED_OF_ONE = {
         ("IRAM {free} left (low {least}, chunk {largest})", "sorry: {failed} too"),
     ),
 }
+
+
+def test_a_block_that_falls_below_a_request_between_two_states_is_why_it_failed(tmp_path):
+    lines = [
+        f"I ({900_000 * n}) mem: internal {160_000 - 600 * n} B free "
+        f"(largest piece {92_000 - 2560 * (n // 2)} B)"
+        for n in range(58)
+    ]
+    lines.append(f"E ({900_000 * 58}) app: could not allocate 19000 bytes for TLS")
+    file = tmp_path / "monitor.txt"
+    file.write_text("\n".join(lines))
+    text = " ".join(describe_failure(find_outlook(read_log(file))))
+    assert "the largest block, 20,320 B in the nearest state, falls by up to 2,560 B" in text
+    assert "What is free is fragmented." in text
 
 
 @pytest.mark.parametrize("name", ASKED_OF_ONE)

@@ -31,6 +31,7 @@ from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
 from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
+from heapfit.comparison.margin import MarginBasis, margin_kind
 from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import (
     describe_filling,
@@ -38,6 +39,7 @@ from heapfit.forecast.filling import (
     name_growing_sites,
 )
 from heapfit.forecast.kind import find_kind
+from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
 from heapfit.importers.source_lines import places_in
@@ -180,9 +182,14 @@ class Check(Tabular):
             estimate_need(self.plan, one.run.peak, need)
             for one, need in zip(apart, searched, strict=True)
         ]
-        failed = sum(one.run.refusal is not None for one in apart)
-        region = self.plan.region or 0
-        return find_prospect(needs, failed, region, are_searched=None not in searched)
+        load = Load(tuple(one.run.peak for one in apart))
+        known = MarginBasis(load, margin_kind(self.plan.plan, False))
+        return find_prospect(
+            needs,
+            sum(one.run.refusal is not None for one in apart),
+            self.plan.region or 0,
+            None if None in searched else known,
+        )
 
     @property
     def events_replayed(self) -> int:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the checked recordings say of the next ones: the bytes they need, and the margin's end.
 
-    bytes that each needs --> their spread --> bytes that 9 of 10 and 99 of 100 further runs need
-                          --> trend        --> recordings until the margin is eaten
+    bytes that all need  --> one reserve, as `fit` has it --> what 9 of 10 and 99 of 100 need
+    bytes that each needs --> trend --> recordings until the margin is eaten
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
 for a byte of its own peak. The second tells a trend, but no bytes: `fit` searches every R, and one
@@ -13,11 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
 from heapfit.checks.margin import peak_of_plan
-from heapfit.comparison.margin import UNIT
-from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, find_level
+from heapfit.comparison.margin import MarginBasis, heap_size, margin_for
+from heapfit.forecast.load import OWN_RUNS, RARE, USUAL
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan_file import PlanFile
 
@@ -45,19 +44,23 @@ class Prospect:
 
 
 def find_prospect(
-    needs: Sequence[float], failed: int, region: int, *, are_searched: bool = True
+    needs: Sequence[float], failed: int, region: int, known: MarginBasis | None = None
 ) -> Prospect:
     """The prospect from the bytes that recordings need, in their order, of which some failed.
 
-    There are no bytes where they are few, have a trend, or were not all searched.
+    `known`: what `fit` would take for these recordings; None: the needs were not all searched. Then
+    there are no bytes, nor where the recordings are few or have a trend.
     """
     runs = len(needs)
     if runs < OWN_RUNS:
         return Prospect(runs, failed, None, None)
     end = _find_margin_end(needs, region)
-    if end is not None or not are_searched:
+    if end is not None or known is None:
         return Prospect(runs, failed, None, end)
-    usual, rare = (UNIT * ceil(find_level(needs, 1, one) / UNIT) for one in (USUAL, RARE))
+    usual, rare = (
+        heap_size(int(max(needs)), known, margin=margin_for(known, chance=one)).region
+        for one in (USUAL, RARE)
+    )
     return Prospect(runs, failed, (usual, rare), None)
 
 
@@ -75,8 +78,7 @@ def _find_margin_end(needs: Sequence[float], region: int) -> MarginEnd | None:
     trend = find_trend(needs)
     if trend.slope <= 0 or trend.p >= _CLEAR:
         return None
-    last = len(needs) - 1
-    levels = sorted(need + trend.slope * (last - i) for i, need in enumerate(needs))
+    levels = sorted(need + trend.slope * i for i, need in enumerate(reversed(needs)))
     left = max(0.0, region - levels[len(levels) // 2])
     latest = left / trend.low if trend.low > 0 else None
     return MarginEnd(trend.slope, left / trend.slope, left / trend.high, latest)

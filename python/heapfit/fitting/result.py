@@ -128,7 +128,9 @@ class Fit:
     def basis(self) -> list[str]:
         """What the size is made of, its share of the peak, and its price in instructions."""
         other, texts = self.compared, self.answer.describe_parts()
-        mean = self.fitted.mean
+        mean, largest = self.fitted.mean, self.largest
+        if largest.u_max < self.answer.size.u_max:
+            texts[-1] += f" {largest.name} needs most, with a peak of {largest.u_max:,} B of its own."
         if other is None or self.answer.is_kept or not mean or not other.mean:
             return texts
         ratio = f"{mean / other.mean:.1f} times the instructions of {other.title}"

@@ -300,11 +300,11 @@ def _describe_prospect(prospect: Prospect) -> str:
 
 
 def _describe_holes(rows: Sequence[CheckedRecording]) -> str:
-    """The holes at the peak of the first recording that has some and was measured; "": none."""
-    found = [(one.run.name, one.holes) for one in rows if one.holes]
+    """The holes at the peak of the recording that needs most, of those measured; "": none."""
+    found = [(one.needed, one.run.name, one.holes) for one in rows if one.holes]
     if not found:
         return ""
-    name, (most, *more) = found[0]
+    _, name, (most, *more) = max(found, key=lambda one: (one[0] and one[0].r_safe) or 0)
     return (
         f"At the peak of {name} the heap has {format_count(len(more) + 1, 'hole')} of "
         f"{LEAST_HOLE} B or more between blocks; the largest, {most.size:,} B, lies between "

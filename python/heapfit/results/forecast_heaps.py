@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
+from math import inf
 
 from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.states import TelemetryLog
@@ -13,8 +15,11 @@ from heapfit.results.parts import which_hold
 
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
     """Of each pool or heap that had nothing left, or refused requests, a sentence; worst first."""
-    dry = sorted((one.log for one in seen if one.log.is_dry), key=lambda one: -one.failures)
-    return [f"{one.name or 'The heap'} ran dry: {_describe_left(one)}." for one in dry]
+    return [
+        f"{one.log.name or 'The heap'} ran dry: {_describe_left(one.log)}."
+        for one in sorted(seen, key=lambda one: -one.log.failures)
+        if one.log.is_dry
+    ]
 
 
 def describe_others(seen: Sequence[Outlook]) -> list[str]:
@@ -32,7 +37,10 @@ def describe_failure(seen: Outlook) -> list[str]:
     if last is None or last.failed is None:
         return []
     found = f"A request of {last.failed:,} B failed with {last.free:,} B free"
+    blocks = pairwise(one.largest for one in seen.boot if one.largest is not None)
+    step = max((one - after for one, after in blocks), default=0)
     is_enough = last.largest is not None and last.free >= last.failed <= last.largest
+    is_near = is_enough and (last.largest or 0) - last.failed < step
     return which_hold(
         (
             last.failed > last.free,
@@ -40,7 +48,17 @@ def describe_failure(seen: Outlook) -> list[str]:
             "enough.",
         ),
         (
-            is_enough,
+            seen.decline and last.free >= last.failed > (last.largest or inf),
+            f"{found}: the largest block was {last.largest or 0:,} B, so what is free is "
+            "fragmented.",
+        ),
+        (
+            is_near,
+            f"{found}: the largest block, {last.largest or 0:,} B in the nearest state, falls by "
+            f"up to {step:,} B between two states, and was too small. What is free is fragmented.",
+        ),
+        (
+            is_enough and not is_near,
             f"{found}, in a block of {last.largest or 0:,} B: both are enough. So it was asked of "
             "another memory, such as internal RAM, or at another moment.",
         ),

@@ -47,6 +47,7 @@ _CELL = re.compile(r"\s*(-?[\w.,+'-]+?)\s?([kmKM]i?[bB]|[kmbKMB]|bytes?)?\s*")
 _NAME_COLUMN = re.compile(
     r"name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?|region|board|entity_id"
 )
+_NUMERAL = re.compile(r"\W?\d|\W*nan|\W*inf|\W*n/a|\W*none|\W*$", re.IGNORECASE)
 _NO_NAMES = re.compile(r"[:=]|(?<!\w)\d")  # what no line of names has
 _METRIC = re.compile(r"""\{\w+="[^{}]*"\}""")  # what tells series of Prometheus apart
 # What memory or pool the lines below are of.
@@ -54,6 +55,11 @@ _HEADING = re.compile(
     r"^[\s=*#>\[<-]{0,40}(?:.*\bcapabilities (?P<bits>0x[0-9a-fA-F]+|\S+):|MEM (?P<pool>[A-Z]\w*)"
     r"|(?P<name>[^:=\d]{0,30}\b(?:heap|mem|memory|ram|psram|spiram|internal|external|dma|sram\d?"
     r"|dram|iram|pool|arena)\b[^:=]{0,20}?)\s*[:=*#>\]-])[\s:=*#>\]<-]*$",
+    re.IGNORECASE,
+)
+# A command of a shell, which prints the lines below.
+_COMMAND = re.compile(
+    r"^\S{0,24}[$#>]\s+(?:app )?(?P<name>[^:=\d]{1,30}(?:heap|mem|ram|pool)\w{0,20})\s*$",
     re.IGNORECASE,
 )
 # One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
@@ -123,8 +129,8 @@ class Printed:
         self._before = line.text
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
-            if heading := _HEADING.match(line.text):
-                name = heading["pool"] or heading["bits"] or heading["name"]
+            if heading := _HEADING.match(line.text) or _COMMAND.match(line.raw):
+                name = heading[heading.lastgroup or 0]
                 self._heading, self._last = name.strip(" '\"-[]"), None
             return []
         self._last = next((one.field for one in reversed(figures) if one.field in MAIN), self._last)
@@ -218,7 +224,13 @@ class Table:
         has_bytes = any(
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row
         )
-        return _read_row(row, line.moments) if has_bytes else []
+        is_row = self._separator is not None or all(map(_may_be_cell, row, row.values()))
+        return _read_row(row, line.moments) if has_bytes and is_row else []
+
+
+def _may_be_cell(name: str, text: str) -> bool:
+    """Whether a text may stand in a column: in one of figures a number, or that there is none."""
+    return _name_column(name) in (None, Field.HEAP) or bool(_NUMERAL.match(text))
 
 
 def _cut(text: str, separator: str | None) -> list[str]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The heaps and pools of one log, the one that needs an answer first.
 
-What a stack prints of its own pools names none of its settings: the rows of `SETTINGS` do.
+What a stack prints of its own pools names none of its settings: the rows below do.
 """
 
 from __future__ import annotations
@@ -13,25 +13,30 @@ from math import inf
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.states import TelemetryLog
 
-# What tells a stack in a log, the name of a pool of it, what it is counted in, and what sets it.
-SETTINGS = (
-    (r"^MEM [A-Z]", "HEAP", "B", "MEM_SIZE"),  # lwIP's stats_display (src/core/stats.c)
-    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE"),
-    (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF"),
-    (r"^MEM [A-Z]", r"(\w+)", "entries", r"MEMP_NUM_\1"),
+# What tells a stack in a log, the name of a pool of it, what it is counted in, and what sets it: of
+# rows of tables, and of printed lines.
+_ROWS = (
     # Zephyr's net mem (subsys/net/lib/shell/mem.c)
     (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT"),
     (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT"),
     (r"Total\s+Avail", r"RX\b.*", "buffers", "CONFIG_NET_PKT_RX_COUNT"),
     (r"Total\s+Avail", r"TX\b.*", "buffers", "CONFIG_NET_PKT_TX_COUNT"),
     (r"Total\s+Avail", r".*", "buffers", "the pool's NET_BUF_POOL_DEFINE"),
-    # OpenThread's bufferinfo (src/cli/cli.cpp)
-    (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS"),
     (r"\bnused\s+nfree\b", "Kmem", "B", "CONFIG_MM_KERNEL_HEAPSIZE"),  # NuttX's free
     (r"\bnused\s+nfree\b", ".*", "B", "CONFIG_RAM_SIZE"),
     (r"^mempool\s+block", ".*", "blocks", "the block_count of its rt_mp_create"),  # RT-Thread
     (r"^memheap\s", ".*", "B", "the size of its rt_memheap_init"),
     (r"(?i)\b(total|avail)\s+used\s+max\s+err", ".*", "entries", "the number of its entries"),
+)
+_LINES = (
+    (r"^MEM [A-Z]", "HEAP", "B", "MEM_SIZE"),  # lwIP's stats_display (src/core/stats.c)
+    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE"),
+    (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF"),
+    (r"^MEM [A-Z]", r"(\w+)", "entries", r"MEMP_NUM_\1"),
+    # Zephyr's kernel heap (subsys/shell/modules/kernel_service/heap.c)
+    (r"kernel heap", r"kernel heap.*", "B", "CONFIG_HEAP_MEM_POOL_SIZE"),
+    # OpenThread's bufferinfo (src/cli/cli.cpp)
+    (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS"),
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
     (r"\d-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
@@ -39,13 +44,13 @@ SETTINGS = (
 )
 
 
-def find_setting(name: str, text: str) -> tuple[str, str]:
+def find_setting(name: str, text: str, *, is_row: bool) -> tuple[str, str]:
     """What a heap or pool of a log is counted in, and what sets its size; "" if nobody knows.
 
-    >>> find_setting("TCP_SEG", "MEM TCP_SEG")
+    >>> find_setting("TCP_SEG", "MEM TCP_SEG", is_row=False)
     ('entries', 'MEMP_NUM_TCP_SEG')
     """
-    for stack, pool, unit, setting in SETTINGS:
+    for stack, pool, unit, setting in _ROWS if is_row else _LINES:
         match = re.match(pool, name)
         if match and re.search(stack, text, re.MULTILINE):
             return unit, match.expand(setting)

@@ -127,7 +127,7 @@ def _read_lines(
         try:
             logs.append(_make_log(form, heap, found, head))
         except UnclearFigureError as doubt:
-            doubts.append(doubt)
+            doubts += [doubt] * (len(found) > 1 or not logs)  # of one line others say enough
     if not logs:
         nothing = (
             f"none of its lines, {len(lines):,} in all, shows free bytes "
@@ -244,8 +244,8 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
     heaps: defaultdict[str, list[Sample]] = defaultdict(list)
     for name, state in zip(names, states, strict=True):
         memory = "" if state.memory.lower() in name.lower() else state.memory
-        key = re.sub(r"[\s:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").strip()
-        heaps[key].append(state)
+        words = re.sub(r"[:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
+        heaps[" ".join(dict.fromkeys(words))].append(state)
     return heaps
 
 
@@ -282,7 +282,8 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         ),
         None,
     )
-    states, (unit, setting) = [*_make_states(found, clock)], find_setting(name, head)
+    states = [*_make_states(found, clock)]
+    unit, setting = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, unit, setting)
 
 

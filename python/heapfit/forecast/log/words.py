@@ -61,7 +61,8 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     (
         None,
         r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"
-        r"|\b(tx|rx|fifo|queue|slots?)\W*free\b",
+        r"|\b(tx|rx|fifo|queue|slots?)\W*free\b|\bfree\W*(tx|rx|fifo|queue|slots?)\b"
+        r"|\bfree in \w* ?buf",
     ),
     (
         None,
