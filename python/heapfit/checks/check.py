@@ -120,8 +120,8 @@ class CheckedRecording:
     @property
     def verdict(self) -> str:
         """The findings in words."""
-        words = ", ".join(self.findings).replace("_", " ") or "passed"
-        return words.replace("margin eaten", "uses margin")
+        words = ", ".join(self.findings) or "passed"
+        return words.replace("_", " ").replace("margin eaten", "uses margin")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -169,8 +169,7 @@ class Check(Tabular):
 
     def allows(self, one: CheckedRecording) -> bool:
         """True if no finding of a recording fails the check."""
-        allowed = set() if self.options.is_strict else WARNINGS
-        return set(one.findings) <= allowed
+        return set(one.findings) <= (set() if self.options.is_strict else WARNINGS)
 
     @property
     def prospect(self) -> Prospect:

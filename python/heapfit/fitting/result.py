@@ -121,8 +121,15 @@ class Fit:
     def compared(self) -> ReferenceRow | None:
         """The heap that the fitted one is compared with: the incumbent, else one that many have."""
         known = [row for row in self.references if row.region]
-        order = (ReferenceKind.TODAY, ReferenceKind.RULE, ReferenceKind.OTHER)
-        return next((row for kind in order for row in known if row.standing is kind), None)
+        return next(
+            (
+                row
+                for kind in (ReferenceKind.TODAY, ReferenceKind.RULE, ReferenceKind.OTHER)
+                for row in known
+                if row.standing is kind
+            ),
+            None,
+        )
 
     @property
     def basis(self) -> list[str]:
@@ -130,7 +137,7 @@ class Fit:
         other, texts = self.compared, self.answer.describe_parts()
         mean, largest = self.fitted.mean, self.largest
         if largest.u_max < self.answer.size.u_max:
-            texts[-1] += f" {largest.name} needs most, with a peak of {largest.u_max:,} B of its own."
+            texts[-1] += f" {largest.name} needs most, with an own peak of {largest.u_max:,} B."
         if other is None or self.answer.is_kept or not mean or not other.mean:
             return texts
         ratio = f"{mean / other.mean:.1f} times the instructions of {other.title}"
