@@ -544,7 +544,16 @@ def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
 
 # A form that prints its callers: the sites of its requests, by what `sites` shows of them.
 CALLERS = {
-    "mtrace": (LOGS["mtrace"][0], ["00401173"]),  # which resized the block
+    "mtrace": (LOGS["mtrace"][0], ["main"]),
+    "mtrace, of a program without names": (
+        "@ ./a.out:[0x401163] + 0x4052a0 0x18\n@ ./a.out:[0x401173] - 0x4052a0\n",
+        ["00401163"],
+    ),
+    "mtrace, of a program loaded elsewhere": (
+        "@ ./a:(main+0x1d)[0x55d163] + 0x4052a0 0x18\n@ ./a:(grow+0x1d)[0x55d193] + 0x4062a0 0x18\n"
+        "@ ./a:(main+0x1d)[0x56d163] + 0x4072a0 0x18\n",
+        ["main", "grow"],
+    ),
     "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
     "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
     "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),
@@ -564,7 +573,11 @@ CALLERS = {
     "SystemView's heap events": (LOGS["SystemView's heap events"][0], ["main/log.c:48"]),
     "NuttX's memdump": (LOGS["NuttX's memdump"][0], ["2c5b0ef6"]),
     "Zephyr's heaptrace dump": (LOGS["Zephyr's heaptrace dump"][0], ["08001234"]),
-    "log-malloc2": ("+ malloc 24 0x1000 [24:24]\n./app(main+0x1d)[0x401163]\n", ["00401163"]),
+    "log-malloc2": ("+ malloc 24 0x1000 [24:24]\n./app(main+0x1d)[0x401163]\n", ["main"]),
+    "log-malloc2, of a function without a name": (
+        "+ malloc 24 0x1000 [24:24]\n./app(+0x1d)[0x401163]\n",
+        ["00401163"],
+    ),
     "ESP-IDF's heap trace, with names of a monitor": (
         "    16 bytes (@ 0x3fca0000, Internal) allocated CPU 0 ccount 0x042ac374 caller "
         "0x40376183:0x4037da9c\n0x4037da9c: grow at /src/main.c:33\n"

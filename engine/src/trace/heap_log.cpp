@@ -81,9 +81,11 @@ constexpr auto mbed = std::to_array<LogPattern>({
     {"#f:%I;%I-%A", Op::free},
 });
 constexpr auto mtrace = std::to_array<LogPattern>({
-    {"%Q] + %A %H", Op::alloc},
+    {"(%P+%I)[%I] + %A %H", Op::alloc}, // by name: the addresses differ from run to run
     {"] - %A", Op::free},
+    {"%Q] + %A %H", Op::alloc},
     {"] < %O", Op::resize, Meaning::old_block},
+    {"(%P+%I)[%I] > %A %H", Op::resize},
     {"%Q] > %A %H", Op::resize},
 });
 constexpr auto calls = std::to_array<LogPattern>({
@@ -173,7 +175,8 @@ struct Dialect {
 // What stands behind a call that has its callers in lines of their own.
 constexpr auto callers = std::to_array<LogPattern>({
     {"backtrace: %B", Op::alloc}, // Zephyr's heaptrace
-    {")[%Q]", Op::alloc},         // log-malloc2
+    {"(%P+%I)[%I]", Op::alloc},   // log-malloc2
+    {")[%Q]", Op::alloc},         // the same, of a function without a name
 });
 
 constexpr std::string_view node_table = "NuttX's memdump";

@@ -146,12 +146,16 @@ std::string_view take_word(std::string_view &line, std::string_view ends) {
     return word;
 }
 
-// Takes a name: of a task, of a function with its line, or of a memory, which offers a capability.
-bool take_name(std::string_view &line, char letter, HeapCall &call) {
+// Takes a name, up to the words behind `text`'s letter or the end of the word: of a task, of a
+// function, with its line or without, or of a memory, which offers a capability.
+bool take_name(std::string_view &line, std::string_view text, HeapCall &call) {
     constexpr std::string_view ends = " \t,;)]}|\":"; // a line behind a function has a colon
+    const char letter = text[1];
     const bool is_caller = letter == 'P' || letter == 'C';
+    const std::string_view behind = text.substr(2, text.find('%', 2) - 2);
     std::string_view rest = line;
     std::string_view name = take_word(rest, is_caller ? ends.substr(0, ends.size() - 1) : ends);
+    name = name.substr(0, behind.empty() ? name.size() : line.find(behind));
     while (name.ends_with(':')) {
         name.remove_suffix(1);
     }
@@ -242,7 +246,7 @@ bool take_field(std::string_view &line, char before, std::string_view text, Heap
         return true;
     }
     if (text[1] == 'V' || text[1] == 'P' || text[1] == 'E') {
-        return take_name(line, text[1], call);
+        return take_name(line, text, call);
     }
     const int base = base_of(text[1], line);
     std::optional<std::uint64_t> value = take_number(line, base);
@@ -257,7 +261,7 @@ bool take_field(std::string_view &line, char before, std::string_view text, Heap
         }
         return true;
     }
-    return (text[1] == 'C' || text[1] == 'K') && take_name(line, text[1], call);
+    return (text[1] == 'C' || text[1] == 'K') && take_name(line, text, call);
 }
 
 // Takes the rest of a call of which `taken` characters of the pattern are taken, if it is there.

@@ -9,11 +9,11 @@ from pathlib import Path
 from heapfit import _engine
 from heapfit.importers.stream import ByteStream
 
-# An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL and
-# SystemView print; a task.
+# An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL,
+# SystemView and glibc print; a task.
 _TOLD = re.compile(
     rb"(?P<at>0x[0-9a-fA-F]{6,16}): (?P<place>\S+ at \S+:\d+)"
-    rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$"
+    rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$|\((?P<function>[^\s+]+)\+0x\w+\)\[0x"
     rb"|(?:from task \"|alloc_thread=)(?P<task>[^\s\"]+)",
     re.MULTILINE,
 )
