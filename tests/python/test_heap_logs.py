@@ -224,6 +224,26 @@ CALLS = {
         [(ALLOC, 0, 24), (RESIZE, 0, 60), (FREE, 0, 0)],
         None,
     ),
+    "a last line that is cut is told": (
+        "malloc(8) = 0x10\nfree(0x1",
+        [(ALLOC, 0, 8)],
+        [
+            "1 line of other text passed over.",
+            "The rest is left out, from line 2: the file ends inside this line (it was cut short; "
+            "copy or record it again)",
+        ],
+    ),
+    "a prompt ends no log early": (
+        "malloc(8) = 0x10\nnsh> ",
+        [(ALLOC, 0, 8)],
+        ["1 line of other text passed over."],
+    ),
+    "a last line without its newline may be a call": ("malloc(8) = 0x10", [(ALLOC, 0, 8)], []),
+    "mtrace ends its file": (
+        "@ ./a:[0x401163] + 0x4052a0 0x18\n",
+        [(ALLOC, 0, 24)],
+        ['The line "= End" is missing: the log was cut short, or the program did not end it.'],
+    ),
     "one log has one form: what looks like another's event is text": (
         "#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n",
         [(ALLOC, 0, 8), (FREE, 0, 0)],

@@ -170,6 +170,7 @@ struct Dialect {
     std::string_view source;
     std::span<const LogPattern> patterns;
     std::string_view note; // what its sizes are, where they are not requests
+    std::string_view end;  // the line that ends a whole one; "" = none does
 };
 
 // What stands behind a call that has its callers in lines of their own.
@@ -199,7 +200,7 @@ constexpr auto dialects = std::to_array<Dialect>({
      "Sizes are those of blocks, header and rounding included: requests are less."},
     {"SystemView's heap events", system_view, ""},
     {"Mbed's memory trace", mbed, ""},
-    {"mtrace", mtrace, ""},
+    {"mtrace", mtrace, "", "= End"},
     {"a log of calls", calls, ""},
 });
 
@@ -286,10 +287,21 @@ void HeapLogTrace::feed(std::string_view chunk) {
 }
 
 void HeapLogTrace::finish() {
-    splitter_.finish([this](auto line, auto number) { take(line, number); });
+    splitter_.finish([this](auto line, auto number) { take_last(line, number); });
     apply_held();
     end_table(lines_);
     heap_.finish();
+}
+
+// A last line that lacks its newline and tells nothing was cut, unless it is a shell's prompt.
+void HeapLogTrace::take_last(std::string_view line, std::uint64_t number) {
+    constexpr std::string_view prompts = "#$%>:\x1b";
+    take(line, number);
+    const std::size_t last = line.find_last_not_of(" \t");
+    if (is_other_ && number > 1 && last != line.npos && prompts.find(line[last]) == line.npos &&
+        !is_ended_) {
+        damage_ = cut_inside(number);
+    }
 }
 
 void HeapLogTrace::take(std::string_view line, std::uint64_t number) {
@@ -363,6 +375,7 @@ void HeapLogTrace::look_at(std::string_view line) {
             (void)std::from_chars(line.data() + start, line.data() + line.size(), number);
         }
     };
+    is_ended_ = is_ended_ || (dialect_ && !line.empty() && line == dialects[*dialect_].end);
     number_behind("total allocations:", said_allocations_);
     number_behind("total frees:", said_frees_);
     is_overflowed_ = is_overflowed_ || line.find("has overflowed") != line.npos;
@@ -547,6 +560,12 @@ std::vector<std::string> HeapLogTrace::notes() const {
     }
     if (other_lines_ != 0) {
         told.push_back(counted(other_lines_, "line", "lines") + " of other text passed over.");
+    }
+    if (!damage_.empty()) {
+        told.push_back("The rest is left out, from " + damage_);
+    } else if (dialect_ && !dialects[*dialect_].end.empty() && !is_ended_) {
+        told.push_back("The line " + quoted(dialects[*dialect_].end) +
+                       " is missing: the log was cut short, or the program did not end it.");
     }
     return told;
 }

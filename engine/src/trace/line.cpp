@@ -50,6 +50,11 @@ void refuse_line(std::uint64_t number, const std::string &what) {
     throw Error("line " + std::to_string(number) + ": " + what);
 }
 
+std::string cut_inside(std::uint64_t number) {
+    return "line " + std::to_string(number) + ": the file ends inside this line (it was cut " +
+           "short; copy or record it again)";
+}
+
 std::string quoted(std::string_view word) {
     std::string text = "\"";
     for (const char c : word.substr(0, longest_quote)) {

@@ -48,8 +48,12 @@ class HeapLogTrace {
     // What was passed over, changed or dropped, one sentence each.
     [[nodiscard]] std::vector<std::string> notes() const;
 
+    // Where the log ends inside a line; "" if it does not.
+    [[nodiscard]] const std::string &damage() const { return damage_; }
+
   private:
     void take(std::string_view line, std::uint64_t number);
+    void take_last(std::string_view line, std::uint64_t number);
     [[nodiscard]] std::span<const LogPattern> patterns() const;
     void keep_half(std::string_view text);
     [[nodiscard]] std::string join_halves(std::string_view line);
@@ -85,6 +89,8 @@ class HeapLogTrace {
     std::string rest_;               // behind the last call of a line in pieces
     bool goes_on_ = false;           // this piece continues the line before
     bool is_other_ = false;          // the line has had no call so far
+    bool is_ended_ = false;          // by the line that ends a whole log
+    std::string damage_;
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

@@ -199,6 +199,9 @@ class LineSplitter {
     std::uint64_t number_ = 0;
 };
 
+// Where a file ends that was cut inside a line.
+[[nodiscard]] std::string cut_inside(std::uint64_t number);
+
 // Reads a last line without its newline, which was cut if it cannot be read and there is anything
 // before it. The result says where the file ends then; "" if the line is whole.
 template <class Take>
@@ -210,8 +213,7 @@ template <class Take>
         if (number == 1) {
             throw;
         }
-        return "line " + std::to_string(number) + ": the file ends inside this line (it was cut " +
-               "short; copy or record it again)";
+        return cut_inside(number);
     }
 }
 
