@@ -203,6 +203,26 @@ def test_a_margin_that_is_eaten_warns_and_fails_a_strict_check(folder: Path) -> 
     assert check(folder, "same.heap", "--strict")[0] == 0
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "malloc(8) = 0x10\nmallo",
+        "malloc(8) = 0x10\nmalloc(9) = 0x10\n",
+        "@ ./a:[0x401163] + 0x4052a0 0x8\n",
+    ],
+)
+def test_what_is_not_whole_warns_and_fails_a_strict_check(tmp_path, text):
+    (tmp_path / "cut.log").write_text(text)
+    (tmp_path / "whole.log").write_text("malloc(8) = 0x10\n")
+    asked = ("cut.log", "--base", "whole.log", "--growth", "900%")
+    (one,) = heapfit_json("check", *asked, folder=tmp_path)["recordings"]
+    assert (one["findings"], one["verdict"]) == (["not_whole"], "not whole")
+    assert "cut.log is not whole: " in heapfit("check", *asked, folder=tmp_path).stdout
+    assert heapfit("check", *asked, "--strict", folder=tmp_path).returncode == FAILED
+    whole = ("whole.log", "--base", "whole.log", "--strict")
+    assert heapfit("check", *whole, folder=tmp_path).returncode == 0
+
+
 def test_a_measured_recording_tells_what_fragmentation_takes_of_the_margin(folder: Path) -> None:
     save_plan(folder / "plan.toml", plan_file(region=3096))
     status, content = check(folder, "same.heap", "--measure")

@@ -63,10 +63,11 @@ class CheckFinding(StrEnum):
     RAN_OUT = "ran_out"  # a request was refused in the plan's region
     MISALIGNED = "misaligned"  # it asks for more alignment than the region's start has
     GREW = "grew"  # its peak is higher above the base's than is allowed
+    NOT_WHOLE = "not_whole"  # calls of it are missing: it may need more than it shows, or less
     MARGIN = "margin_eaten"  # it runs, on bytes set aside for what no recording has shown
 
 
-WARNINGS = {CheckFinding.MARGIN}  # failures of a strict check only
+WARNINGS = {CheckFinding.NOT_WHOLE, CheckFinding.MARGIN}  # failures of a strict check only
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +375,11 @@ class _CheckRequest:
             CheckFinding.MISALIGNED: not self.plan.heap
             and run.trace.largest_alignment > self.plan.base_alignment,
             CheckFinding.GREW: limit is not None and growth is not None and growth > limit,
+            CheckFinding.NOT_WHOLE: any(
+                words in note  # as notes of any format have it
+                for note in run.trace.notes
+                for words in ("The rest is left out", "missing", "taken as freed, in whose place")
+            ),
         }
         findings = tuple(finding for finding, is_found in wrong.items() if is_found)
         return CheckedRecording(run, growth, findings, notes=run.trace.notes)
@@ -385,7 +391,7 @@ def _check_recording(
     plan, options = request.plan, request.options
     reject_other_kind(trace, plan, name)
     checked = request.judge(run_recording(trace, plan, name, stage("replay")))
-    run, failures = checked.run, checked.findings
+    run, failures = checked.run, {*checked.findings} - WARNINGS
     loaded = needed = None
     if options.measure or trace.fits_in_memory:
         loaded = load_trace(trace, progress=stage("read events"))
@@ -396,7 +402,8 @@ def _check_recording(
         checked,
         needed=needed,
         margin_eaten=eaten,
-        findings=failures or ((CheckFinding.MARGIN,) if eaten is not None and eaten > 0 else ()),
+        findings=checked.findings
+        + ((CheckFinding.MARGIN,) if not failures and (eaten or 0) > 0 else ()),
         content=loaded.content if loaded else content_hash(trace),
     )
     if loaded is None:

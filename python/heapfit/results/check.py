@@ -61,7 +61,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     rows = check.recordings
     is_one = len(rows) == 1 and not check.is_comparison
     head: list[Part] = [
-        *map(Line, [headline_of(check), *describe_other_programs(check)]),
+        *map(Line, [headline_of(check), *describe_doubts(check)]),
         Fields(fields),
         *(Note(f"{one.run.name}: {note}") for one in rows for note in one.notes),
         *hide_unless(is_whole or not is_one, [Table(_COLUMNS, rows, "recordings")]),
@@ -216,18 +216,25 @@ def _growth(one: CheckedRecording) -> str | None:
     return None if one.growth is None else f"{round(one.growth, 1) + 0.0:+.1f} %"
 
 
-def describe_other_programs(check: Check) -> list[str]:
-    """A sentence on recordings of another program than the plan's."""
+def describe_doubts(check: Check) -> list[str]:
+    """Sentences on recordings that are not whole, and on those of another program."""
     program = check.plan.trained_on.program
-    words = {"", program_word(program)}
+    cut = [
+        f"{one.run.name} is not whole: what is missing may change its peak (--strict fails it)."
+        for one in check.recordings
+        if CheckFinding.NOT_WHOLE in one.findings
+    ]
     others = [
-        one.run for one in check.recordings if program_word(one.run.trace.program) not in words
+        one.run
+        for one in check.recordings
+        if program_word(one.run.trace.program) not in {"", program_word(program)}
     ]
     if not program or not others:
-        return []
+        return cut
     return [
+        *cut,
         f"{others[0].name} is a recording of {others[0].trace.program}, the plan of {program}"
-        + ("." if len(others) == 1 else "; others are of other programs, too.")
+        + ("." if len(others) == 1 else "; others are of other programs, too."),
     ]
 
 
@@ -401,8 +408,10 @@ def _change_parts(changes: Changes) -> list[Part]:
     parts: list[Part] = []
     for what, changed in list_changes(changes):
         parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
-    different = f"{DIFFERENT}, --base-program."
-    return [*parts, *map(Line, which_hold((changes.are_builds_different, different)))]
+    return [
+        *parts,
+        *map(Line, [f"{DIFFERENT}, --base-program."] if changes.are_builds_different else []),
+    ]
 
 
 def change_table(what: str, changed: Sequence[Change]) -> Table[Change]:

@@ -127,9 +127,9 @@ class CheckCommand(Command):
             **take_percent(),
         ),
     ] = None
-    strict: Annotated[bool, Option("--strict", "Fail also if a run uses part of the margin.")] = (
-        False
-    )
+    strict: Annotated[
+        bool, Option("--strict", "Fail also if a run uses the margin or is not whole.")
+    ] = False
     measure: Annotated[
         bool, Option("--measure", "Search the smallest region of recordings that pass, too.")
     ] = False
