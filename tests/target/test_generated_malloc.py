@@ -20,18 +20,9 @@ LIBRARIES = {
     "newlib-nano": ("--specs=nano.specs",),
     "picolibc": ("--specs=picolibc.specs",),
 }
-PLAN = """schema = 1
-name = "by_hand"
-heapfit = "0.1.0"
-region = 32768
+PLAN = """region = 32768
 base_alignment = 64
-u_max = 0
 pointer_bits = 32
-[trained_on]
-trace = "none"
-content = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
-events = 0
-kind = "heap"
 [plan]
 allocator = "tlsf"
 alignment = 8

@@ -37,18 +37,9 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"`([^`]+)`")
 STEPS, SMALLEST = 300, 1001  # pages/app.h
 RAM = 0x20000000
-PLAN = """schema = 1
-name = "by_hand"
-heapfit = "0.1.0"
-region = 32768
+PLAN = """region = 32768
 base_alignment = 8
-u_max = 0
 pointer_bits = 32
-[trained_on]
-trace = "none"
-content = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
-events = 0
-kind = "heap"
 [plan]
 allocator = "tlsf"
 alignment = 8

@@ -34,18 +34,9 @@ pytestmark = pytest.mark.usefixtures("unmeasured")
 
 EXAMPLE = Path(__file__).parents[2] / "examples/firmware"
 RECORDER = EXAMPLE.parents[1] / "recorder/target"
-PLAN = """schema = 1
-name = "by_hand"
-heapfit = "0.1.0"
-region = {region}
+PLAN = """region = {region}
 base_alignment = 8
-u_max = 0
 pointer_bits = 32
-[trained_on]
-trace = "none"
-content = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
-events = 0
-kind = "heap"
 [plan]
 allocator = "tlsf"
 alignment = 8
