@@ -35,6 +35,7 @@ from heapfit.sizing.from_traffic import Aim, size_family, size_for
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import (
+    Chance,
     extrapolate_count,
     least_count,
     looks,
@@ -218,6 +219,14 @@ def test_intervals_hold_the_true_share_in_95_of_100_traces(tmp_path, workload, p
         found = [run_out(demand, count) for demand in demands]
         assert true > 0
         assert sum(one.lowest <= true <= one.highest for one in found) >= 36
+
+
+def test_an_interval_is_students_and_no_narrower_than_its_looks_allow():
+    apart = Chance.of(0.2, np.array([0.19, 0.21]), 0.0)  # t 12.706, standard error 0.01
+    assert (apart.lowest, apart.highest) == pytest.approx((0.072938, 0.327062), abs=1e-6)
+    equal = Chance.of(0.2, np.array([0.2, 0.2]), 0.03)  # 3 events in 100 looks: 20 seen
+    assert (equal.lowest, equal.highest) == pytest.approx((0.2, 0.319443), abs=1e-6)
+    assert Chance.of(0.2, np.array([0.2]), 0.03) == Chance(0.2, 0.0, 1.0)
 
 
 def test_looks_follow_from_littles_law(demand):
