@@ -30,13 +30,7 @@ from heapfit.generate.tables import (
     require_whole_blocks,
     shipped_design,
 )
-from heapfit.generate.texts import (
-    added_texts,
-    header_name,
-    header_text,
-    readme_text,
-    source_texts,
-)
+from heapfit.generate.texts import added_texts, header_name, header_text, readme_text, source_texts
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, plan_text
 

@@ -9,13 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.core_files import (
-    PLAN_OF_BUILD,
-    STAMP,
-    collect_core_files,
-    core_text,
-    licence,
-)
+from heapfit.generate.core_files import PLAN_OF_BUILD, STAMP, collect_core_files, core_text, licence
 from heapfit.generate.folder import list_files, stage_code_folder, write_texts
 from heapfit.generate.names import Text, core_word, make_identifier, parse_prefix, printable
 from heapfit.generate.options import GenerateOptions
@@ -109,11 +103,7 @@ def _fill_texts(
     design: Mapping[str, object], prefix: Text, tables: Sequence[PlanTable]
 ) -> dict[str, str]:
     allocators = list(dict.fromkeys(one.allocator for table in tables for one in table.chain()))
-    figures = {
-        "design": design,
-        "upper": Text(prefix.upper()),
-        "allocators": allocators,
-    }
+    figures = {"design": design, "upper": Text(prefix.upper()), "allocators": allocators}
     texts = {
         f"{prefix}_memories.h": fill_template("memories.h.j2", figures),
         f"{prefix}_memories.c": fill_template("memories.c.j2", figures),

@@ -94,7 +94,6 @@ FORMS = {
     # The same heap under a language's own names; {} is the prefix.
     Platform.CXX: PlatformForm("C++", {"{}_heap.hpp": "heap.hpp.j2", "{}_new.cpp": "new.cpp.j2"}),
     Platform.RUST: PlatformForm(
-        "Rust",
-        {"Cargo.toml": "Cargo.toml.j2", "build.rs": "build.rs.j2", "lib.rs": "lib.rs.j2"},
+        "Rust", {"Cargo.toml": "Cargo.toml.j2", "build.rs": "build.rs.j2", "lib.rs": "lib.rs.j2"}
     ),
 }

@@ -153,9 +153,7 @@ def shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOptions) 
 
 
 def design_from_plan_file(
-    plan_file: PlanFile,
-    prefix: Text,
-    options: GenerateOptions = DEFAULT_OPTIONS,
+    plan_file: PlanFile, prefix: Text, options: GenerateOptions = DEFAULT_OPTIONS
 ) -> HeapDesign:
     """The design that a plan file gives; HeapfitError if it cannot become a heap."""
     engine_plan, trained = plan_file.plan.engine(), plan_file.trained_on

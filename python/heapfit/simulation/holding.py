@@ -10,14 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from heapfit.plan.toml_table import Table
-from heapfit.simulation.law import (
-    LONGEST,
-    SHORTEST,
-    Law,
-    nanoseconds,
-    read_bounds,
-    read_seconds,
-)
+from heapfit.simulation.law import LONGEST, SHORTEST, Law, nanoseconds, read_bounds, read_seconds
 from heapfit.simulation.recording import count_holding_times
 
 RECORDED = Law("RecordedHolding", {})  # as long as in the recording that gives the arrivals

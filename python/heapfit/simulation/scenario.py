@@ -206,8 +206,7 @@ def _set_values(
             tables = [one for table in tables for one in _tables_of(table, name)]
         if not tables:
             top.reject(
-                "grid",
-                f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}",
+                "grid", f"{_display_key(path)}: there is no table {_display_key('.'.join(names))}"
             )
         for table in tables:
             table[last] = value

@@ -120,8 +120,7 @@ def size_for(
             )
     progress("size", 1.0)
     ranked = sorted(
-        (its[0] for its in sized),
-        key=lambda one: (one.memory is None, one.memory or 0, one.name),
+        (its[0] for its in sized), key=lambda one: (one.memory is None, one.memory or 0, one.name)
     )
     return TrafficSizing(aim, tuple(ranked), tuple(one for its in sized for one in its[1:]))
 

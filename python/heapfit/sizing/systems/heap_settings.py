@@ -127,10 +127,7 @@ def _assign_exact_sizes(sizes: list[int]) -> Assign:
 
 
 def size_heap(
-    heap: Heap,
-    recordings: Sequence[LoadedTrace],
-    elsewhere: Collection[int],
-    progress: Progress,
+    heap: Heap, recordings: Sequence[LoadedTrace], elsewhere: Collection[int], progress: Progress
 ) -> tuple[Heap, Answer]:
     """The answer for a heap that serves all recordings but for blocks of the sizes `elsewhere`.
 

@@ -35,12 +35,7 @@ _LARGEST = 1 << 31  # bytes of a region to replay in
 
 
 def size_packets(
-    facts: Facts,
-    traces: Sequence[Trace],
-    *,
-    admission: float,
-    known: Values,
-    progress: Progress,
+    facts: Facts, traces: Sequence[Trace], *, admission: float, known: Values, progress: Progress
 ) -> SizedSettings:
     """The settings of a system's parts for all captures; `known` are its assumptions."""
     is_sent = bool(known.get("sent"))
