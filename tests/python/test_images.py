@@ -171,6 +171,18 @@ def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
         ]
         assert heap.confirmed == ([confirmed] if confirmed else [])
         assert heap.assumed == ([] if confirmed else ["where it ends"])
+    found[start + 20 - RAM : start + 28 - RAM] = b"overruns"
+    path.write_bytes(elf(symbols, {RAM: bytes(found)}))
+    (heap,) = read_image(path, path).heaps
+    assert heap.end == at and [one.neighbour for one in heap.damage] == [start + 8]
+
+
+def test_a_chunk_of_heap_4_may_be_smaller_than_one_that_is_split(tmp_path):
+    """At 4 B a request of 1 B is 12: a free chunk of 16 serves it whole, one of 24 is split."""
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(heap_4([(12, USED), (20, USED), (16, False)]))}))
+    (heap,) = read_image(path, path).heaps
+    assert [one.span for one in heap.pieces("live")] == [12, 20] and heap.damage == []
 
 
 @pytest.mark.parametrize(("count", "size", "block"), [(12, 48, 16), (3, 48, 8), (12, 64, 32)])

@@ -171,13 +171,26 @@ KINDS: dict[str, Callable[[Path], Image]] = {
     "heapfit's tlsf, unchecked": lambda folder: generated_image(
         folder, '"tlsf"', "-DHFIT_SAFETY=0"
     ),
+    "heapfit's address_first_fit, unchecked": lambda folder: generated_image(
+        folder, '"address_first_fit"', "-DHFIT_SAFETY=0"
+    ),
+    "heapfit's first_fit, of wide headers, freed blocks wait": lambda folder: generated_image(
+        folder, '"first_fit"\nheader_size = 24', "-DHFIT_SAFETY=3"
+    ),
+    "heapfit's fixed_pool, unchecked, by its free list": lambda folder: generated_image(
+        folder, '"fixed_pool"\nblock_size = 300', "-DHFIT_SAFETY=0", region=32768
+    ),
     "heapfit's pools and heapfit's tlsf": lambda folder: generated_image(folder, POOLS),
     "heapfit's fixed_pool, by its free list": lambda folder: generated_image(
         folder, '"fixed_pool"\nblock_size = 300', region=32768
     ),
     **{
         f"heapfit's partition_pool, {kept} and free list": lambda folder, number=number: (
-            generated_image(folder, f'"partition_pool"\npartition_size = 48\nmetadata = {number}')
+            generated_image(
+                folder,
+                f'"partition_pool"\npartition_size = 48\nmetadata = {number}',
+                region=15488,  # 320 partitions of two bits: a multiple of 32
+            )
         )
         for number, kept in enumerate(("list", "bits"))
     },

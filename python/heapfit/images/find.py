@@ -18,6 +18,7 @@ from heapfit.images.walk import (
     FREE,
     LIVE,
     MOST_CHUNKS,
+    OWN,
     UNREAD,
     Heap,
     Layout,
@@ -29,10 +30,9 @@ from heapfit.outputs.printable import printable
 
 _Names: TypeAlias = dict[str, int]
 
-_MOST = 64  # heaps of one row; variables that may say where one ends
-_TOLD = 3  # heaps that the dump has not
-_LONGEST = 80  # signs of a symbol's name
-_FEW = 8  # bytes of a variable that says where a heap ends; chunks
+_MOST, _TOLD = 64, 3  # heaps of a row, and variables that may say where one ends; heaps not there
+_LONGEST, _FEW = 80, 8  # signs of a symbol's name; bytes of such a variable, and chunks
+_PATHS = ("key", "links", "base", "top", "owner")  # columns that a reading needs as numbers
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
 
@@ -50,11 +50,10 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     """The heaps of all rows, and sentences on some that the program has and the dump has not."""
     found: dict[str, list[tuple[Layout, Heap]]] = {}
     missing: dict[str, str] = {}
-    rows = (one for one in layouts() if {*one["symbols"]} <= memory.symbols.keys())
     tried = (
         (name, names, built)
-        for row in rows
-        if row["without"] not in memory.symbols
+        for row in layouts()
+        if {*row["symbols"]} <= memory.symbols.keys() and row["without"] not in memory.symbols
         for name, names in _anchors(memory, row)
         for built in _builds(memory, row)
     )
@@ -82,7 +81,7 @@ def _builds(memory: Memory, row: Layout) -> Iterator[Layout]:
 
 
 def _join(row: Layout, option: Layout) -> Layout:
-    tables = {one: row[one] | option[one] for one in ("let", "types") if one in option}
+    tables = {one: row[one] | option[one] for one in ("let", "types", "sign") if one in option}
     return {**row, **option, **tables}
 
 
@@ -113,11 +112,15 @@ def _anchors(memory: Memory, row: Layout) -> Iterator[tuple[str, _Names]]:
 
 
 def _beside(memory: Memory, row: Layout, name: str) -> _Names:
-    """The symbol whose name follows from that of a record, as `beside` says."""
-    form = re.sub(row["named"], row["beside"], name)
-    places = (place for other, place in memory.symbols.items() if fnmatchcase(other, form))
-    address, size = next(places, (0, 0))
-    return {"beside": address, "beside_bytes": size}
+    """The symbols whose names follow from that of a record, as `beside` says; 0: there is none."""
+    symbols = memory.symbols.items()
+    forms = ((word, re.sub(row["named"], form, name)) for word, form in row["beside"].items())
+    return {
+        known: number
+        for word, form in forms
+        for place in [next((place for other, place in symbols if fnmatchcase(other, form)), (0, 0))]
+        for known, number in zip((word, f"{word}_bytes"), place, strict=True)
+    }
 
 
 def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
@@ -132,10 +135,14 @@ def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
 
 def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
     """A heap as a row lays it out; LookupError if there is none."""
-    names = names | {"0": 0} | {one: row[one] for one in ("align", "unit", "step")}
+    names = names | {"0": 0, "inner": 0} | {one: row[one] for one in ("align", "unit", "step")}
     paths = Paths(memory, names)
     for word, path in row["let"].items():
         names[word] = paths.sum(path)
+    row = {one: names[one] if one in row["let"] else value for one, value in row.items()}
+    row |= {one: paths.sum(row[one]) for one in _PATHS if row[one]}
+    if any(paths.sum(path) != value for path, value in row["sign"].items()):
+        raise LookupError("is of another build, or its first words are overwritten")
     start = paths.sum(row["start"])
     if start < memory.pointer or start >> 8 * memory.pointer:
         raise NullError("was not used yet")
@@ -189,11 +196,11 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
 
 def _confirm(heap: Heap, row: Layout, paths: Paths) -> None:
     """Compares the walk with what the heap itself counts."""
-    live, free = heap.pieces(LIVE), heap.pieces(FREE)
+    live = heap.pieces(LIVE)
     found = {
-        "B free": sum(one.span for one in free),
+        "B free": sum(one.span for one in heap.pieces(FREE)),
         "B": heap.end - heap.start,
-        "live blocks": len(live),
+        "live blocks": len(live) + len(heap.pieces(OWN)),
         "live bytes": sum(one.span + (row["tail"] - row["block"]) * row["word"] for one in live),
     }
     for what, path, below in row["counts"]:

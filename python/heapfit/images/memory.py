@@ -113,11 +113,12 @@ def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
         if at is not None:
             raise HeapfitError(f"{dump}: is an ELF core, which says where it lies (without --at)")
         if not content.startswith(b"\x7fELF"):
-            found = (
-                what for rule, what in _NO_ELF if re.search(rule, content[:_SEARCHED], re.DOTALL)
-            )
-            raise HeapfitError(f"{dump}: {next(found)}")
+            raise HeapfitError(f"{dump}: {_explain_form(content[:_SEARCHED])}")
         return _read_core(ELFFile(BytesIO(content)), memoryview(content), memory, constant)
+
+
+def _explain_form(content: bytes) -> str:
+    return next(what for rule, what in _NO_ELF if re.search(rule, content, re.DOTALL))
 
 
 def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
@@ -161,15 +162,11 @@ def _read_core(
         if isinstance(one, NoteSegment)
         for note in one.iter_notes()
     )
-    words = [
-        one["n_descdata"][_BEFORE_REGISTERS[memory.pointer] :]
+    registers = [
+        np.frombuffer(words, memory.kind, len(words) // memory.pointer).astype(np.uint64)
         for one in notes
         if one["n_type"] == "NT_PRSTATUS"
-    ]
-    registers = [
-        np.frombuffer(one, memory.kind, len(one) // memory.pointer).astype(np.uint64)
-        for one in words
-        if len(one) >= memory.pointer
+        if len(words := one["n_descdata"][_BEFORE_REGISTERS[memory.pointer] :]) >= memory.pointer
     ]
     return replace(memory, spans=[*spans, *constant], registers=registers)
 

@@ -125,29 +125,30 @@ class Walk:
     def __init__(self, memory: Memory, layout: Layout, paths: Paths, heap: Heap) -> None:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
-        self._key = paths.sum(layout["key"])
-        self._base = paths.sum(layout["base"]) if layout["base"] else None
-        self._top = paths.sum(layout["top"]) if layout["top"] else heap.end
-        self._owner = paths.sum(layout["owner"]) if layout["owner"] else None
         self._free: set[int] = set()  # the chunks of the free list
-        last = at = paths.sum(layout["free_list"]) ^ self._key
+        last = at = paths.sum(layout["free_list"]) ^ layout["key"]
         while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
-            last, at = at, self._field(at, layout["link"]) ^ self._key
+            last, at = at, (self._field(at, layout["link"]) ^ layout["key"]) + layout["links"]
             self._free.add(last)
-        is_whole = not self._free or at in (0, heap.end)
+        is_whole = at in (layout["links"], heap.end if layout["end"] else 0)
         is_cut = heap.start <= at < heap.end and not self._is_captured(at)
         self._torn = None if is_whole or is_cut else last  # where the list leaves the heap
         if not is_whole:
             heap.assumed.append("free blocks behind a lost link, which may be listed as live")
         self._bounds = self._read_marks(paths) if layout["marks"] else {}
+        first, inner = paths.sum(layout["waits"]), paths.sum("inner")
+        self._waiting = {inner + int(word) for word in memory.words(first, inner)}
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
         bounds = BOUNDS[self._layout["marks"]](
             partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
         )
-        found = (one for one in islice(bounds, MOST_CHUNKS) if one[0] < one[1] <= self._heap.end)
-        return {one[0]: one[1:] for one in found}
+        return {
+            one[0]: one[1:]
+            for one in islice(bounds, MOST_CHUNKS)
+            if one[0] < one[1] <= self._heap.end
+        }
 
     def _is_captured(self, chunk: int) -> bool:
         """True if the header of a chunk and its first link lie in the dump."""
@@ -166,7 +167,7 @@ class Walk:
         is_coded = layout["coded"] and value & 1
         value = -value & 0xFFFFFFFF if is_coded else value
         size = int((value & ~layout["flags"]) >> layout["shift"]) * int(layout["unit"])
-        first = chunk if self._base is None or is_coded else self._base
+        first = chunk if layout["base"] == "" or is_coded else int(layout["base"])
         return first + size + int(layout["plus"]) * self._word
 
     def look(self, chunk: int) -> Chunk | None:
@@ -174,7 +175,7 @@ class Walk:
         layout, heap = self._layout, self._heap
         if layout["marks"]:
             return self._bounds.get(chunk)
-        if chunk == self._top < heap.end:
+        if chunk == layout["top"]:
             return heap.end, False, None
         try:
             end = self.end_of(chunk)
@@ -189,17 +190,20 @@ class Walk:
                 if layout["where"] == "list"
                 else place != heap.end and bool(flag & layout["bit"]) is layout["used"]
             )
-            found = end, None if layout["own"] and chunk == heap.start else is_used
-            is_long = end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE
-            return None if is_long else (*found, self._find_wrong(chunk, end, is_used))
+            if end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE:
+                return None
+            is_own = layout["own"] and chunk == heap.start
+            return end, None if is_own else is_used, self._find_wrong(chunk, end, is_used)
         except UnreadError:
             return None
 
     def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
         """The chunk whose header is wrong: this one, the next one or neither."""
         layout, heap = self._layout, self._heap
-        wrong = [self._field(chunk, place) ^ self._key != value for place, value in layout["holds"]]
-        wrong.append(self._torn is None and chunk in self._free)
+        wrong = [
+            self._torn is None and chunk in self._free,
+            *(self._field(chunk, at) ^ layout["key"] != value for at, value in layout["holds"]),
+        ]
         if chunk == self._torn or (is_used and any(wrong)):
             return chunk
         if is_used and layout["asked"]:
@@ -207,8 +211,8 @@ class Walk:
             if self._memory.word(fence, 4) != layout["fence"]:
                 return fence
             heap.fences += 1
-        is_told = end != heap.end or layout["before_last"]
-        if not layout["before"] or not is_told or (layout["before_free"] and is_used):
+        is_last = end == heap.end and not layout["before_last"]
+        if not layout["before"] or is_last or (layout["before_free"] and is_used):
             return None
         back = self._field(end, layout["before_at"])
         first = {"size": end - back * layout["unit"], "offset": heap.start + back, "address": back}
@@ -222,8 +226,8 @@ class Walk:
         size = max(end + layout["tail"] * self._word - address, 0)
         if is_used and layout["asked"]:
             size = min(size, max(self._field(chunk, layout["asked"]) - layout["less"], 0))
-        is_owned = self._owner is not None and is_used
-        if is_owned and self._owner in self._memory.words(address, address + pointer):
+        is_owned = layout["owner"] != "" and is_used
+        if is_owned and layout["owner"] in self._memory.words(address, address + pointer):
             return address + pointer, max(size - pointer, 0)
         return address, size
 
@@ -249,6 +253,7 @@ class Walk:
             state = UNREAD if end == 0 else _STATES[is_used]
             end = end or self._resume(at)
             address, size = self._place(at, end, is_used=is_used)
+            state = OWN if address in self._waiting else state
             heap.blocks.append(Block(at, end - at, address, size, state))
             if wrong is not None and wrong not in [one.address for one in heap.damage[-1:]]:
                 whole = (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, require_linux
-from heapfit.importers.executable import Executable, read_executable
+from heapfit.importers.executable import Executable, explain_elf_errors, read_executable
 from heapfit.importers.processes import pad_path
 from heapfit.importers.unseen_heaps import explain_obstacle
 from heapfit.outputs.scratch import scratch_folder
@@ -72,10 +72,8 @@ def find_program(command: Sequence[str]) -> Path:
             else f"{name}: no such program (give its path, or check PATH)"
         )
     program = Path(path)
-    try:
+    with explain_elf_errors(program):
         reason = _obstacle(program)
-    except OSError as error:
-        raise HeapfitError(f"{program}: cannot be read: {error.strerror}") from error
     if reason is not None:
         raise HeapfitError(f"{program}: {reason}")
     return program

@@ -23,6 +23,7 @@ from typing import Any
 from heapfit import _engine
 from heapfit.errors import HeapfitError, first_line, require_linux
 from heapfit.importers import import_frames
+from heapfit.importers.executable import explain_elf_errors
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.outputs import ours
 from heapfit.progress import Progress, ignore_progress
@@ -167,11 +168,8 @@ def _command(emulation: Emulation) -> list[str]:
 
 def _machine_of(image: Path) -> int:
     """The machine number in the header of an ELF file."""
-    try:
-        with image.open("rb") as file:
-            head = file.read(20)
-    except OSError as error:
-        raise HeapfitError(f"{image}: cannot be read: {error.strerror}") from error
+    with explain_elf_errors(image), image.open("rb") as file:
+        head = file.read(20)
     machine = struct.unpack_from("<H", head, 18)[0] if head.startswith(b"\x7fELF\x01") else 0
     if machine not in _EMULATORS:
         raise HeapfitError(
