@@ -47,10 +47,14 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
 
 
 def _describe_own(before: str, behind: str) -> re.Pattern[bytes]:
-    """What finds the name between texts of the user's own form: other fields are any text."""
-    *words, end = (
-        r"[ \t]+".join(map(re.escape, one.split(" ")))
+    """What finds the name between texts of the user's own form: other fields are any text.
+
+    In 10 us a character at most: of text, name and blanks no more is looked at than a line has.
+    """
+    first, *words, end = (
+        re.sub(r"(?:\\ )+", r"[ \\t]{1,80}+", re.escape(one))
         for one in (*_FIELD.split(before), _FIELD.split(behind)[0])
     )
-    rule = rf'{".*?".join(words)}(?P<task>[^\s,;)\]}}|"]*[^\s,;:)\]}}|"])(?={end})'
+    rule = first + "".join(rf"(?>.{{0,400}}?{one})" for one in words)
+    rule += rf'(?P<task>[^\s,;)\]}}|"]{{0,199}}[^\s,;:)\]}}|"])(?={end})'
     return re.compile(rule.encode())
