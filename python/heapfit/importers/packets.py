@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.source import ImportOptions
+from heapfit.importers.source import FedReader, ImportOptions
 from heapfit.importers.stream import ByteStream
 from heapfit.trace.chains import Chains
 from heapfit.trace.kinds import STANDARD_QUEUE
@@ -48,22 +48,11 @@ def find_devices(sources: Sequence[Path]) -> list[str] | None:
     return None if common is None else sorted(common)
 
 
-class PacketReader(Protocol):
-    """Makes packets of the bytes of a capture or packet table, fed in chunks that end anywhere."""
+class PacketReader(FedReader, Protocol):
+    """Makes packets of the bytes of a capture or packet table."""
 
     def feed(self, chunk: bytes, /) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
         """Microseconds since the first packet, and bytes, of each IP packet in the next bytes."""
-
-    def finish(self) -> None:
-        """Ends the file; HeapfitError if no IP packet was kept."""
-
-    @property
-    def damage(self) -> str:
-        """Where the file is cut or damaged, from where on nothing is read; "" if it is whole."""
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What was skipped or doubtful so far, counted, one sentence each."""
 
 
 class PacketSource:

@@ -63,24 +63,11 @@ class Source(Protocol):
         """The callers of sites that stand for several; complete once `columns` is exhausted."""
 
 
-class Reader(Protocol):
-    """Makes events of the bytes of a recording or log, fed in chunks that end anywhere.
-
-    HeapfitError from `feed` and `finish` names the line or byte that cannot be read.
-    """
-
-    def feed(self, chunk: bytes, /) -> None:
-        """Reads the next bytes of the file."""
+class FedReader(Protocol):
+    """What all have that read a file by the chunks that they are fed, which end anywhere."""
 
     def finish(self) -> None:
-        """Ends the file; HeapfitError if it is cut or empty."""
-
-    def take(self) -> Columns:
-        """The columns of the events read since the last call."""
-
-    @property
-    def pending(self) -> int:
-        """Events read and not yet taken."""
+        """Ends the file; HeapfitError if it is cut, empty, or nothing of it was kept."""
 
     @property
     def damage(self) -> str:
@@ -89,6 +76,23 @@ class Reader(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """What was dropped or doubtful so far, counted, one sentence each."""
+
+
+class Reader(FedReader, Protocol):
+    """Makes events of the bytes of a recording or log.
+
+    HeapfitError from `feed` and `finish` names the line or byte that cannot be read.
+    """
+
+    def feed(self, chunk: bytes, /) -> None:
+        """Reads the next bytes of the file."""
+
+    def take(self) -> Columns:
+        """The columns of the events read since the last call."""
+
+    @property
+    def pending(self) -> int:
+        """Events read and not yet taken."""
 
     @property
     def program(self) -> str:
