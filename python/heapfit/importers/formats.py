@@ -29,23 +29,19 @@ CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
 # The names of a CSV's columns, which are not those of a trace.
 _COLUMN_NAMES = re.compile(rb'"?[A-Za-z_]\w*"?([,;] ?"?[A-Za-z_][\w ]*"?)+\r?\n')
 _OTHER_COLUMNS = ", a table whose columns are not op, object, size, or lower, upper, size"
+# What begins the files of other tools, what they are, and what to do; mostly: record.
 _FOREIGN = tuple(
-    (re.compile(rule, re.MULTILINE), what, do)
-    for rule, what, do in (
-        (rb"\Aheap_v2/", "a heap profile of jemalloc, which has samples", _RECORD),
-        (
-            rb"\Aheap profile: *\d+: *\d+ \[",
-            "a heap profile of Go or tcmalloc, which has sums",
-            _RECORD,
-        ),
-        (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots", _RECORD),
-        (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums", _RECORD),
+    (re.compile(rule, re.MULTILINE), what, (do or [_RECORD])[0])
+    for rule, what, *do in (
+        (rb"\Aheap_v2/", "a heap profile of jemalloc, which has samples"),
+        (rb"\Aheap profile: *\d+: *\d+ \[", "a heap profile of Go or tcmalloc, which has sums"),
+        (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots"),
+        (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums"),
         (
             rb"^==\d+==\s*(ERROR: |HEAP SUMMARY|Memcheck)",
             "a report of valgrind or a sanitizer, which names faults",
-            _RECORD,
         ),
-        (rb"\APERFILE2", "a recording of perf, which has samples", _RECORD),
+        (rb"\APERFILE2", "a recording of perf, which has samples"),
         (
             rb"\A(:[0-9A-F]{10}|S0[0-9A-F]{6}|UF2\n)",
             "a firmware's image, which has no requests",
@@ -54,14 +50,14 @@ _FOREIGN = tuple(
         (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
         (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
         (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
-        (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees", _RECORD),
+        (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees"),
         (
             f'\\A{{"{SNAPSHOT}"'.encode(),
             "a snapshot of a heap at one moment, from which no size follows",
             "heapfit profile shows it; " + _RECORD,
         ),
-        (rb'\A\{"(snapshot|head)":', "a heap snapshot of Node, whose collector frees", _RECORD),
-        (rb'"traceEvents"|\A\[\{"(name|cat|ph|pid|ts)"', "a trace of Chrome or Perfetto", _RECORD),
+        (rb'\A\{"(snapshot|head)":', "a heap snapshot of Node, whose collector frees"),
+        (rb'"traceEvents"|\A\[\{"(name|cat|ph|pid|ts)"', "a trace of Chrome or Perfetto"),
         (
             rb"^Memory Configuration|^Linker script and memory map|^Archive member included",
             "a linker map, which has sizes and no requests",
@@ -81,7 +77,6 @@ _FOREIGN = tuple(
         (
             rb"\A\x0a.{0,40}\x12.{0,40}(?:alloc_objects|inuse_space)",
             "a heap profile of Go, which has samples",
-            _RECORD,
         ),
         (
             rb"(?i)\A\s*<!doctype html[^>]*>(?=(?s:.){0,4000}heapfit)",
@@ -91,7 +86,6 @@ _FOREIGN = tuple(
         (
             rb"^Showing nodes accounting for |^Type: (inuse|alloc)_",
             "a report of pprof, which has sums",
-            _RECORD,
         ),
         (
             rb"\A(\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1)",
@@ -109,7 +103,7 @@ _FOREIGN = tuple(
             "a picture or a document",
             "give the log as text",
         ),
-        (rb"\A(TN:.*\n)?SF:", "a report of coverage", _RECORD),
+        (rb"\A(TN:.*\n)?SF:", "a report of coverage"),
         (
             rb"\A\s*\$(date|version|timescale|comment)\b(?s:.){0,4000}\$end",
             "a waveform of signals",
@@ -118,12 +112,10 @@ _FOREIGN = tuple(
         (
             rb"\A(MZ|\0asm|\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe|MDMP)",
             "a program or a dump of another system",
-            _RECORD,
         ),
         (
             rb"\A(Process:|Process \d+:|leaks Report Version)(?s:.){0,2000}\bleaks\b",
             "a report of macOS' leaks, which names blocks that nobody holds",
-            _RECORD,
         ),
         (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
         (
