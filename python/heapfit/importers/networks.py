@@ -122,7 +122,6 @@ def read_onnx(content: bytes) -> Tensors:
         else:
             uses.append((node.input, node.output))
     spans = _spans(uses, [one.name for one in graph.input], [one.name for one in graph.output])
-
     read = {name for inputs, _ in uses for name in inputs}
 
     def size(name: str) -> int:
@@ -131,9 +130,7 @@ def read_onnx(content: bytes) -> Tensors:
                 return 0  # such as the mask of a dropout
             raise HeapfitError(f"tensor {name!r:.60} has no known shape")
         tensor = values[name].type.tensor_type
-        count = 1
-        for dimension in tensor.shape.dim:
-            count *= max(dimension.dim_value, 1)
+        count: int = prod(max(one.dim_value, 1) for one in tensor.shape.dim)
         return count * int(onnx.helper.tensor_dtype_to_np_dtype(tensor.elem_type).itemsize)
 
     names = [name for name in spans if name and name not in weights]
