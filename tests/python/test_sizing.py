@@ -622,7 +622,10 @@ def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     table2(tmp_path / "t.txt", events=2000)
     done = heapfit("size", "t.txt", "--admission", 0.999999, folder=tmp_path)
     assert "0 %*" in done.stdout
-    assert "* extrapolated: the trace is too short" in " ".join(done.stdout.split())
+    text = " ".join(done.stdout.split())
+    assert "* extrapolated: of pool" in text
+    assert "this trace shows no share below" in text
+    assert text.endswith("blocks are enough.")
 
 
 def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture):

@@ -14,7 +14,7 @@ from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, colum
 from heapfit.results.run_out import RUN_OUT
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
-from heapfit.sizing.run_out import Chance
+from heapfit.sizing.run_out import Chance, least_seen, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.trace.stored import TraceInfo
 
@@ -122,9 +122,21 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("Erlang-B: of each pool alone, if requests arrived independently."),
         Line(f"hold-out: {sizing.unseen.description}"),
-        *[Line("* extrapolated: the trace is too short for so rare an event.")]
-        * sizing.alone.is_beyond,
+        *(
+            Line(_describe_extrapolated(pool.alone, sizing.alone.refused))
+            for pool in [one for one in sizing.pools if one.alone.run_out.is_beyond][:1]
+        ),
     ]
+
+
+def _describe_extrapolated(pool: SeparatePool, refused: float) -> str:
+    """Why the first count that is extrapolated is so high, and which one the trace itself asks."""
+    return (
+        f"* extrapolated: of pool {_name(pool)} this trace shows no share below "
+        f"{format_share(rarest_shown(pool.demand))}, as its requests tell as much as "
+        f"{pool.looks:,.0f} independent ones. For the trace itself "
+        f"{least_seen(pool.demand, refused):,} blocks are enough."
+    )
 
 
 def _answer(sizing: PoolSizing) -> str:
@@ -140,7 +152,7 @@ def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     caption = (
         "Bytes of the blocks of all pools, without bookkeeping. The point: pools with fall-back to "
         "larger ones, their counts chosen by replay. Dashed: a count is extrapolated, since the "
-        f"trace is too short for so rare an event. Hold-out: {sizing.unseen.description}"
+        f"trace shows no event so rare. Hold-out: {sizing.unseen.description}"
     )
     return sizing_page(
         subject,

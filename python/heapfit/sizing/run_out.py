@@ -106,7 +106,7 @@ def least_count(demand: Demand, admission: float) -> RunOut:
     """The least count by which at least that share of the requests is admitted; 1: the peak."""
     refused = round(1 - admission, 15)
     if admission == 1 or refused >= rarest_shown(demand):
-        return run_out(demand, _least_seen(demand, refused))
+        return run_out(demand, least_seen(demand, refused))
     found = run_out(demand, extrapolate_count(demand, refused))
     return replace(found, share=refused, lowest=0.0, is_beyond=True)
 
@@ -146,9 +146,11 @@ def block_share(count: int, mean: float, variance: float) -> float:
     return math.exp(low + (high - low) * (servers - below))
 
 
-def _least_seen(demand: Demand, refused: float) -> int:
-    """The least count whose share of refusals is small enough, by bisection, as the share falls
-    with the count.
+def least_seen(demand: Demand, refused: float) -> int:
+    """The least count of which the trace itself refuses at most such a share.
+
+    On pools that never refuse, so a few blocks less may do. By bisection: the share falls with the
+    count.
     """
     return bisect_left(
         range(demand.peak), True, key=lambda count: demand.share_above(count) <= refused
@@ -167,6 +169,6 @@ def extrapolate_count(demand: Demand, refused: float) -> int:
     start = min(shown * 10**_DECADES, 0.5)
     if shown >= start:  # too few looks for a slope
         return demand.peak
-    near, far = _least_seen(demand, start), _least_seen(demand, shown)
+    near, far = least_seen(demand, start), least_seen(demand, shown)
     slope = (far - near) / math.log10(start / shown)  # units a decade
     return max(demand.peak, math.ceil(far + slope * math.log10(shown / refused)))
