@@ -48,7 +48,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         *([*failure, finding] if is_short else [finding, *failure]),
         *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
-        _describe_reading(seen),
+        _describe_reading(seen, is_one_of_several=bool(others)),
         f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
         *(
             f"Largest free block: {one.largest or 0:,} B at last, "
@@ -166,7 +166,7 @@ def _describe_end(seen: Outlook, run_out: RunOut) -> str:
     return f"{end} {when}, {some} after the last state"
 
 
-def _describe_reading(seen: Outlook) -> str:
+def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
     over = f"line {first.line:,}"
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
@@ -174,7 +174,7 @@ def _describe_reading(seen: Outlook) -> str:
     over = f" over {_length(span, log)}" if span else ""
     boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")
-    heap = f" {log.name!r}" if log.other_heaps or seen.log.setting else ""
+    heap = f" {log.name!r}" if is_one_of_several or log.setting else ""
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
 
 
