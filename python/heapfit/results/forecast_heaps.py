@@ -16,10 +16,16 @@ from heapfit.results.parts import which_hold
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
     """Of each pool or heap that had nothing left, or refused requests, a sentence; worst first."""
     return [
-        f"{one.log.name or 'The heap'} ran dry: {_describe_left(one.log)}."
+        f"{one.log.name or 'The heap'} ran dry{_find_dry(one.log)}: {_describe_left(one.log)}."
         for one in sorted(seen, key=lambda one: -one.log.failures)
         if one.log.is_dry
     ]
+
+
+def _find_dry(log: TelemetryLog) -> str:
+    """The first line of a log that shows a pool dry, where that is not its last state."""
+    dry = next(one for one in log.states if one.lowest == 0 or one.failures)
+    return "" if dry is log.states[-1] else f" by line {dry.line:,}"
 
 
 def describe_others(seen: Sequence[Outlook]) -> list[str]:
