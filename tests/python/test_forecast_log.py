@@ -370,6 +370,18 @@ def test_a_line_in_noise_is_no_change_of_pace():
     assert sum("before" in one or "ever faster" in one for one in answers) <= 2
 
 
+def test_the_interval_of_a_fall_in_few_steps_is_no_hundred_times_the_life_left():
+    places, widths = np.linspace(0, 1, 100), []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        lost = (places[:, None] >= np.append(rng.random(11), 1.0)) @ rng.exponential(1, 12)
+        seen = judge((100_000 * (1 - lost / lost[-1]) + rng.normal(0, 2_000, 100))[:90])
+        if seen.run_out is not None:
+            latest = seen.run_out.latest or np.inf
+            widths.append((latest - seen.run_out.earliest) / (60 * 10))
+    assert np.median(widths) < 20
+
+
 def test_many_short_boots_are_read_together(tmp_path):
     rng = np.random.default_rng(4)
     lines = (
@@ -461,7 +473,7 @@ def test_the_command_answers_first_and_in_json(tmp_path):
         )
     )
     printed = call_heapfit("forecast", str(file)).stdout
-    assert printed.startswith("Free memory falls by 10 B a minute (9.5 to 11.4): a request")
+    assert printed.startswith("Free memory falls by 10 B a minute (9.6 to 11.4): a request")
     assert "about 2026-03-03 00:18" in printed.replace("\n", " ")
     content = json.loads(call_heapfit("forecast", str(file), "--json").stdout)
     assert content["finding"] == "falls"

@@ -13,7 +13,7 @@ values, which are equally spaced.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, inf, log, log1p, sqrt
+from math import exp, hypot, inf, log, log1p, sqrt
 from typing import TypeAlias
 
 import numpy as np
@@ -40,6 +40,8 @@ _NEWEST = 6  # different values of which a pace is found
 _LONGER = 1.4  # times as long is the next part that is tried
 _AGREES = 1.5  # standard errors within which the slopes of parts agree
 _SURE = 1.96  # standard errors of what is printed
+_NO_PACE = 2.0  # times the pace: a larger doubt leaves open whether a fall goes on
+_STEPPED = 1.5  # times the noise, that is lost for good in steps: the fall is one of steps
 _NEARBY = 7  # values over which the pace hardly changes
 _BENT = 1.1  # times as fast was a part before, if the fall is to slow down further:
 _SLOWER = 2.0  # times as slow as the newest part its newest values may be, at most
@@ -155,7 +157,10 @@ def find_decline(values: Numbers) -> Decline:
         is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
         before = max(before, rate / _SPEEDED) if is_bent else 0.0
     slowest = rate / _SLOWER if before > _BENT * rate else rate
-    low = min(rate - _SURE * error, max(newest - spread, slowest))
+    doubt = _SURE * error / rate if rate > 0 else inf
+    # A pace is above 0: as the lower end of a gamma law, which is 1 - doubt where that is small.
+    least = rate * exp(-doubt - doubt**2 / 2) if doubt < _NO_PACE else 0.0
+    low = min(least, max(newest - spread, slowest))
     high = max(rate + _SURE * error, min(newest + spread, rate * _FASTER))
     now = rate * sqrt(rate / before) if 0 < before < rate else rate
     return Decline(rate, max(0.0, low), high, since, before, now)
@@ -214,7 +219,10 @@ def find_end(
         earliest = min(earliest, lose(max(0.0, low - sqrt(variance)), decline.high))
     if decline.low <= 0:
         return after, min(after, earliest), None
-    latest = max(after, cross(middle, decline.low, 1))
+    about = middle / decline.rate
+    # Of steps a slow pace and a long wait for the last ones are two chances, not one.
+    apart = about + hypot(middle / decline.low - about, cross(middle, decline.rate, 1) - about)
+    latest = max(after, apart if steps > _STEPPED * noise else cross(middle, decline.low, 1))
     if bend > 0:
         latest = max(latest, lose(middle, decline.rate))
     return after, min(after, earliest), latest if latest < inf else None

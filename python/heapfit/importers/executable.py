@@ -60,11 +60,13 @@ class Executable:
     @property
     def sanitizer(self) -> str | None:
         """The sanitizer that replaces its malloc, as the compiler's -fsanitize names it."""
-        for symbol, name in _SANITIZERS.items():
-            library = f"lib{_LIBRARIES.get(name, name)}.so"
-            if symbol in self.symbols or any(one.startswith(library) for one in self.libraries):
-                return name
-        return None
+        named = (
+            name
+            for symbol, name in _SANITIZERS.items()
+            if symbol in self.symbols
+            or any(one.startswith(f"lib{_LIBRARIES.get(name, name)}.so") for one in self.libraries)
+        )
+        return next(named, None)
 
 
 def read_executable(program: Path) -> Executable | None:

@@ -40,10 +40,8 @@ def is_packed(head: bytes) -> bool:
 def open_content(plain: io.BufferedReader[Any]) -> io.BufferedIOBase:
     """The content of a file, unpacked if it is packed."""
     head = plain.peek(LONGEST_MAGIC)
-    for magic, opened in _PACKERS:
-        if re.match(magic, head):
-            return opened(plain)
-    return plain
+    opened = next((one for magic, one in _PACKERS if re.match(magic, head)), None)
+    return opened(plain) if opened else plain
 
 
 def is_cut(error: Exception) -> bool:

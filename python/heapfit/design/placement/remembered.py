@@ -80,10 +80,9 @@ class TrialCache:
 
     def find(self, plan: Plan, region: int) -> _engine.TrialResult | None:
         """The known result of a plan in a region; None if it has to be replayed."""
-        for high, classes, result in self._known.get((_layout_of(plan), region), ()):
-            if (high ^ _high_of(plan)) & classes == 0:
-                return result
-        return None
+        known, own = self._known.get((_layout_of(plan), region), ()), _high_of(plan)
+        alike = (result for high, classes, result in known if (high ^ own) & classes == 0)
+        return next(alike, None)
 
     def _note(self, plan: Plan, region: int, result: _engine.TrialResult) -> None:
         layout, asked = _layout_of(plan), -1  # all classes
