@@ -39,6 +39,7 @@ from heapfit.comparison.margin import (
 from heapfit.comparison.pareto import dominates
 from heapfit.comparison.row import rank_rows
 from heapfit.comparison.verdict import verdict_rows
+from heapfit.comparison.work import Work
 from heapfit.design.front.offers import Offer, is_dominated, pick_offer, step_down
 from heapfit.design.front.preference import Preference
 from heapfit.design.placement.tailored_plans import LEAST_POINTS
@@ -198,6 +199,33 @@ def test_a_lead_that_parts_of_a_service_do_not_show_is_luck(tmp_path: Path) -> N
     least, *others = (sum(one or 0 for one in each) for each in needs)
     assert min(others) - least < LEAST_POINTS / 100 * sum(peaks)
     assert cut_parts(chosen(BROKEN[0])[0]) is None  # a job has no such parts
+
+
+@pytest.mark.parametrize("seeds", [(1,), (1, 2, 3)])
+@pytest.mark.parametrize("doubted", [1, 2, 99])
+def test_a_plan_that_may_owe_its_lead_to_luck_is_passed_over(
+    doubted: int, seeds: tuple[int, ...], tmp_path: Path
+) -> None:
+    """Where each is in doubt, the least is told, with the work that all of them took."""
+    judged = list[Choice]()
+
+    def judge(choice: Choice) -> tuple[Any, Work]:
+        judged.append(choice)
+        is_kept = len(judged) <= doubted
+        return SimpleNamespace(is_kept=is_kept, is_in_doubt=is_kept), Work(beside=10**9)
+
+    recordings = [program(tmp_path, seed) for seed in seeds]
+    choice = choose(recordings, [*"abc"[: len(seeds)]], options=FitOptions(), judge=judge)
+    names = [one.winner.name for one in judged]
+    sizes = [one.answer.size.region for one in judged]
+    assert 1 < len(judged) <= doubted + 1 and sizes[0] == min(sizes)
+    assert choice.winner.name == names[0 if doubted == 99 else -1]
+    assert choice.comparison.work.beside == 10**9 * len(judged)
+    if doubted < 99:
+        assert len({*names}) == len(names) and sizes == sorted(sizes)
+        passed = {row.name for row in choice.table.rows if row.lasts is False}
+        assert passed >= {*names[:-1]} and names[-1] not in passed
+        assert all(row.changes for row in choice.table.rows if row.name in names)
 
 
 def test_several_recordings_change_together_and_what_a_change_makes_larger_is_passed_over(

@@ -242,6 +242,17 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
     )
 
 
+def test_a_clear_saving_that_too_few_recordings_share_is_in_doubt():
+    assert today((1000, 970), (900, 950), (900, 950)).is_in_doubt
+    assert not today((1000, 980), (900, 950)).is_in_doubt  # 2 % is not clear
+    assert not today((1000, 970)).is_in_doubt  # it is replaced
+    assert not today((1000, 500), wanted=4).is_in_doubt  # more recordings are asked for
+    doubted = today((1000, 970), (900, 950))
+    assert doubted.is_in_doubt and not replace(doubted, is_preferred=False).is_in_doubt
+    of_parts = replace(today((1000, 900)), parts=(Pair("part", 100, 900, 890),))
+    assert of_parts.is_in_doubt
+
+
 @pytest.mark.parametrize(
     ("parts", "lasting"),
     [  # those with the higher peaks count by their sums, and the most that any needs

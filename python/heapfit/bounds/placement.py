@@ -70,8 +70,7 @@ class Placement:
             )
         numbers = [one.number for one in find_tensors(self.source)]
         with prefix_errors(self.source):
-            places = zip(numbers, self.offsets.tolist(), strict=True)
-            return add_offline_plan(content, dict(places))
+            return add_offline_plan(content, dict(zip(numbers, self.offsets.tolist(), strict=True)))
 
     def _json(self) -> bytes:
         return (json.dumps(self._table().to_pylist(), indent=0) + "\n").encode()

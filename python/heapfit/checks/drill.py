@@ -102,8 +102,7 @@ def drill_program(
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
         refusals = _find_refusals(loaded, program.plan, region)
         chosen = choose(refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN))
-        served = program.run(refusals.need, _HIDDEN)
-        limit = max(_LEAST_SECONDS, _TIMES * served.seconds)
+        limit = max(_LEAST_SECONDS, _TIMES * program.run(refusals.need, _HIDDEN).seconds)
         runs = []
         for i, one in enumerate(chosen):
             progress("run", i / len(chosen))

@@ -81,8 +81,7 @@ def holdings_of(
     `by_function`: without lines, which move from one build to another.
     """
     blocks = blocks_of(loaded)
-    is_there = blocks.are_live_at(blocks.peak)
-    at_peak = blocks.sizes * is_there
+    at_peak = blocks.sizes * blocks.are_live_at(blocks.peak)
     mean = blocks.sizes * ((blocks.ends - blocks.starts) / len(loaded.events))
     sizes = _hold(size_classes(blocks.sizes), {}, at_peak, mean)
     threads = np.concatenate([one["thread"] for one in loaded.trace.batches(("thread",))])

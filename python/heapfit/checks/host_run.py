@@ -192,8 +192,7 @@ def prepare_program(
         raise HeapfitError(f"{program}: is a program of musl (build it for glibc to run it)")
     bits = executable.bits if executable else _OWN_BITS
     with scratch_folder() as folder, ExitStack() as stack:
-        library = _compile_heap(plan_file, folder, bits)
-        preload = preload_first(library, stack)
+        preload = preload_first(_compile_heap(plan_file, folder, bits), stack)
         path = executable.path if executable else program
         used = DEPTH if plan_file.plan.sites else depth
         yield PlannedProgram(plan_file, tuple(command), path, bits, preload, used, folder)

@@ -143,8 +143,7 @@ def try_changes(
             is_proven = not result.is_counted or runs.are_proven(replace(size, margin=margin))
             unproven += [] if is_proven else [change]
             yield ChangeTest(tuple(results.values()), events, size.margin, is_complete=False)
-        is_settled = margin <= tried_in.margin or margin >= MOST_MARGIN
-        asked = [] if is_settled else unproven
+        asked = [] if margin <= tried_in.margin or margin >= MOST_MARGIN else unproven
     yield ChangeTest(tuple(results.values()), events, size.margin)
 
 

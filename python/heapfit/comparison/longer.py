@@ -119,8 +119,7 @@ def tell_longer_runs(
         )
         return LongerRun(name, times, is_asked, usual, needed)
 
-    is_job = kind.kind is Kind.JOB
-    rows = [make_row(_name(times, is_job=is_job), times) for times in _TIMES]
+    rows = [make_row(_name(times, is_job=kind.kind is Kind.JOB), times) for times in _TIMES]
     if horizon is not None:
         times = horizon.times(kind.profile.events, kind.microseconds)
         asked = make_row(horizon.text, times, is_asked=True)

@@ -119,8 +119,7 @@ def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progre
     """The choice of one recording with another of its rows taken, searched to the end."""
     trained = rival.trained_on_this_trace
     alone = Portfolio((Candidate(rival.name, rival.heap, rival.reason, trained),), ())
-    compared = compare(choice.shown, alone, progress, options.precision)
-    (found,) = compared.rows
+    (found,) = compare(choice.shown, alone, progress, options.precision).rows
     if found.r_safe is not None:
         programs = ChangedPrograms.from_recordings([choice.shown])
         tested = programs.test(found.heap, found.r_safe, found.known)

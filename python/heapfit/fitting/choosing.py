@@ -12,9 +12,10 @@ of it, which is shown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -22,10 +23,12 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_measures, with_series
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind
 from heapfit.comparison.reopening import ChangeTrials, PrunedRows
 from heapfit.comparison.row import Row, find_largest
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.front.design_front import (
     cost_of_choice,
     list_offers,
@@ -44,6 +47,9 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Sweep
 from heapfit.sweep.threads import run_beside_body
 from heapfit.trace.loaded import LoadedTrace
+
+# The recording that needs most of a row, all rows on that one and on all recordings, and the row.
+Settled: TypeAlias = tuple[LoadedTrace, Comparison, Comparison, Row]
 
 _DESIGN = {"make plans": 0.6, "measure": 0.36, "try margins": 0.04}
 _TRIED = 36  # changes, about: of three plans
@@ -70,11 +76,14 @@ def choose(
     progress: Progress = ignore_progress,
     sweep: Sweep | None = None,
     systems: Sequence[Needs] = (),
+    judge: Callable[[Choice], tuple[IncumbentVerdict | None, Work]] = lambda _: (None, NO_WORK),
 ) -> Choice:
     """Chooses a plan for recordings; one with counted blocks only if that is asked for, or held.
 
-    `systems`: heaps that may make a new one pointless. Without a sweep one recording is compared in
-    this process, and several on all cores, where each is held out of the plans it checks.
+    `systems`: heaps that may make a new one pointless; `judge`: by them. Where the least plan may
+    owe its lead to luck, it is the next that does not; else the least. Without a sweep one
+    recording is compared in this process, and several on all cores, where each is held out of the
+    plans it checks.
     """
     events, is_one = sum(len(one.events) for one in recordings), len(recordings) == 1
     if is_one and recordings[0].profile.u_max == 0:
@@ -83,7 +92,27 @@ def choose(
         )
     whole = WeightedProgress(progress, foretell_choice(events, len(recordings)))
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
-        shown, comparison, table, row = _settle(recordings, options, systems, whole, workers)
+        choices, judged = list[Choice](), NO_WORK
+        for settled in _settle(recordings, options, systems, whole, workers):
+            choices.append(_make_choice(settled, recordings, names, options))
+            today, more = judge(choices[-1])
+            judged += more
+            if today is None or not today.is_in_doubt:
+                break
+    named = choices[0 if today is not None and today.is_kept else -1]
+    work = choices[-1].comparison.work + judged
+    return replace(named, comparison=replace(named.comparison, work=work))
+
+
+def _make_choice(
+    settled: Settled,
+    recordings: Sequence[LoadedTrace],
+    names: Sequence[str],
+    options: FitOptions,
+) -> Choice:
+    """The choice of a row that was settled on."""
+    shown, comparison, table, row = settled
+    is_one = len(recordings) == 1
     if row.r_safe is None:
         raise HeapfitError(
             f"{names[0]}: no candidate has a safe region for this trace (regions end below 4 GiB; "
@@ -113,11 +142,8 @@ def _settle(
     systems: Sequence[Needs],
     whole: WeightedProgress,
     sweep: Sweep,
-) -> tuple[LoadedTrace, Comparison, Comparison, Row]:
-    """The row that is preferred still once it was tried on changed programs, last.
-
-    First the recording that needs most of it, all rows on that one, and on all recordings.
-    """
+) -> Iterator[Settled]:
+    """The rows that are preferred still once they were tried on changed programs, least first."""
     programs = ChangedPrograms.from_recordings(recordings, whole.part("try changes", _TRIED))
     table, reopen = _measure_candidates(recordings, options, programs, whole, sweep)
     parts = cut_parts(recordings[0]) if len(recordings) == 1 else None
@@ -142,13 +168,16 @@ def _settle(
             table = reopen(parts.judge(table, row, options))
             continue
         is_tried = row.changes is not None and row.changes.is_complete
-        if row.r_safe is None or is_tried or options.prefer is Preference.BUILD:
-            break
-        table = trials.try_row(table.with_row(row), row)
-    if table.peaks:
-        tried = replace(comparison.row(row.name), changes=row.changes)
-        comparison = replace(comparison.with_row(tried), work=comparison.work + table.work)
-    return recordings[most], comparison, table, row
+        if row.r_safe is not None and not is_tried and options.prefer is not Preference.BUILD:
+            table = trials.try_row(table.with_row(row), row)
+            continue
+        if table.peaks:
+            tried = replace(comparison.row(row.name), changes=row.changes)
+            comparison = replace(comparison.with_row(tried), work=comparison.work + table.work)
+        yield recordings[most], comparison, table, row
+        if row.lasts is False:  # all were looked at
+            return
+        table = reopen(table.with_row(replace(row, lasts=False)))
 
 
 def _measure_candidates(

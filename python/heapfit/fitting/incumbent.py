@@ -17,6 +17,7 @@ from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure, me
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
@@ -132,15 +133,16 @@ def size_incumbent(
     return needs, compute_size(most, known, options), known, changes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Judge:
-    """What baselines are compared on."""
+    """What baselines are compared on, and the work that took."""
 
     recordings: Sequence[Recording]
     searched: Sequence[LoadedTrace]  # the recordings, or excerpts of long ones
     choice: Choice
     options: FitOptions
     progress: Progress = ignore_progress
+    work: Work = NO_WORK
 
     def compare(self, needs: Needs, *, is_known: bool, is_tried: bool) -> IncumbentVerdict:
         """A heap against the fitted one on each recording; `is_tried`: on changed programs, too."""
@@ -154,6 +156,7 @@ class Judge:
                 progress=self.progress,
                 is_tried=is_tried,
             )
+            self.work += Work(changed=0 if changes is None else changes.events)
         heap, names = needs.heap, [one.name for one in self.recordings]
         columns = zip(names, choice.u_max, needs.memories, choice.unseen, strict=True)
         row, fitted = choice.winner, choice.answer.size
@@ -181,8 +184,9 @@ class Judge:
         parts = cut_parts(self.choice.shown) if self.choice.row.parts else None
         if parts is None:
             return ()
-        needs = measure(heap, parts.parts, every_size=False).memories
-        both = zip(parts.parts, needs, self.choice.row.parts, strict=True)
+        needs = measure(heap, parts.parts, every_size=False)
+        self.work += Work(beside=needs.events)
+        both = zip(parts.parts, needs.memories, self.choice.row.parts, strict=True)
         return tuple(
             Pair(f"part {i}", part.profile.u_max, now, fitted)
             for i, (part, now, fitted) in enumerate(both, 2)

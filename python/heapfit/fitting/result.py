@@ -269,11 +269,15 @@ def _confirm_changes(selection: Selection) -> ChangeTest | None:
 
 def _sum_work(selection: Selection, changes: ChangeTest | None, beside: int, judged: int) -> Work:
     """The work of selection and assessment, of which these events were replayed."""
-    excerpt, today = selection.excerpt, selection.today
-    return selection.choice.comparison.work + Work(
-        beside=beside + selection.baselines.events,
-        judged=judged + (0 if excerpt is None else excerpt.replayed),
-        changed=sum(one.events for one in (today and today.changes, changes) if one),
+    excerpt = selection.excerpt
+    return (
+        selection.judged
+        + selection.choice.comparison.work
+        + Work(
+            beside=beside + selection.baselines.events,
+            judged=judged + (0 if excerpt is None else excerpt.replayed),
+            changed=0 if changes is None else changes.events,
+        )
     )
 
 

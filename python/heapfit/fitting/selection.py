@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
+from heapfit.comparison.work import NO_WORK, Work
 from heapfit.fitting.assessment import NO_RECORDING, HoldoutResult
 from heapfit.fitting.choice import Choice, make_choice
 from heapfit.fitting.choosing import choose, foretell_choice
@@ -43,6 +44,7 @@ class Selection:
     excerpt: ExcerptInfo | None  # where a recording is too long to be searched whole
     baselines: Baselines
     today: IncumbentVerdict | None  # one of them compared with the plan
+    judged: Work = NO_WORK  # to compare them
     others: HoldoutResult = NO_RECORDING  # that were not searched (shortlist.py)
 
     @property
@@ -93,6 +95,11 @@ def select_plan(sources: Sequence[Path], request: Request) -> Selection:
     if len(searched) < len(workload.recordings):
         choice, searched, profile, excerpt = choose_by_excerpts(workload, request, choosing)
     baselines = measure_baselines(own, searched, request)
+
+    def judge(choice: Choice) -> tuple[IncumbentVerdict | None, Work]:
+        ground = Judge(workload.recordings, searched, choice, request.options)
+        return compare_baselines(baselines, ground), ground.work
+
     if excerpt is None:
         choice = choose(
             searched,
@@ -101,6 +108,7 @@ def select_plan(sources: Sequence[Path], request: Request) -> Selection:
             progress=choosing,
             sweep=request.sweep,
             systems=baselines.needs,
+            judge=judge,
         )
         profile = choice.shown.profile
     options = request.options
@@ -139,4 +147,5 @@ def _decide(selection: Selection, progress: Progress) -> Selection:
     choice = fitted if today is None else keep_incumbent(fitted, today, options)
     if excerpt is not None:
         excerpt = replace(excerpt, is_kept=choice.answer.is_kept)
-    return replace(selection, choice=choice, excerpt=excerpt, today=today)
+    judged = selection.judged + judge.work
+    return replace(selection, choice=choice, excerpt=excerpt, today=today, judged=judged)

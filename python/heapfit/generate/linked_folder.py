@@ -44,8 +44,7 @@ def compile_folder(folder: Path, image: Path, *options: str) -> list[Path]:
 def link_functions(objects: Iterable[Path], functions: Iterable[str], image: Path) -> None:
     """Links these functions of what was compiled, and what they call."""
     asked = (f"-Wl,-u,{function}" for function in functions)
-    linked = *TARGET, *_LINK, *asked, "-o", str(image)
-    run([_COMPILER, *objects, *linked], image.parent)
+    run([_COMPILER, *objects, *TARGET, *_LINK, *asked, "-o", str(image)], image.parent)
 
 
 def functions_of(header: Path) -> list[str]:

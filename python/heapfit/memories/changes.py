@@ -97,8 +97,7 @@ class _Trial:
         """The plan with so large a first memory."""
         first, *others = self.ground.memories
         roomy = (replace(one, size=min(2 * one.size, LARGEST_REGION)) for one in others)
-        rule = self.point.rule.widen(self.point.size, memory)
-        return plan_for((first, *roomy), rule, memory)
+        return plan_for((first, *roomy), self.point.rule.widen(self.point.size, memory), memory)
 
 
 @dataclass(slots=True)

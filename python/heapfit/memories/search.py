@@ -115,8 +115,7 @@ class Ground:
             columns = [one.requests(plan) for one in self.demands]
             tags = [one * rule.is_recorded for one in self._recorded_inside]
             self._columns[key] = [one | tag for one, tag in zip(columns, tags, strict=True)]
-        joint = replay_jointly(plan, self.demands, self._columns[key])
-        return Point(rule, size, plan, joint)
+        return Point(rule, size, plan, replay_jointly(plan, self.demands, self._columns[key]))
 
     @cached_property
     def _recorded_inside(self) -> list[NDArray[np.bool_]]:

@@ -38,8 +38,7 @@ def render(document: Document) -> str:
     """The page as text, the same for the same document."""
     parts = list(walk(document.sections))
     record = next((part.record for part in parts if isinstance(part, HeapMap)), None)
-    names = _SCRIPTS if record else _SCRIPTS[:-1]
-    scripts = [_own(name) for name in names]
+    scripts = [_own(name) for name in (_SCRIPTS if record else _SCRIPTS[:-1])]
     page = _environment().get_template("document.html.j2")
     return keep_units_with_figures(
         page.render(

@@ -122,8 +122,7 @@ def sentence(text: str) -> Markup:
     """
     if isinstance(text, Markup):
         return text
-    safe = str(escape(printable(text)))
-    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", safe)
+    coded = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(printable(text))))
     return Markup(re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="whole">\1</span>', coded))
 
 

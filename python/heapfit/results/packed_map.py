@@ -243,8 +243,7 @@ def _add_sites(columns: _Columns, asked_by: Numbers, known: Mapping[int, str]) -
 
 def _is_even(gaps: NDArray[np.uint64]) -> bool:
     """True if a map over time is readable: the longest hundredth of the gaps is below half."""
-    longest = np.sort(gaps)[-max(1, len(gaps) // 100) :]
-    return 2 * int(longest.sum()) < int(gaps.sum())
+    return 2 * int(np.sort(gaps)[-max(1, len(gaps) // 100) :].sum()) < int(gaps.sum())
 
 
 def _add_places(columns: _Columns, heap_map: HeapMap, is_listed: NDArray[np.bool_]) -> None:

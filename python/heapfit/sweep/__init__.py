@@ -150,8 +150,7 @@ class Sweep:
         is_little = len(jobs) <= 1 or (
             self._workers is None and sum(job.events for job in jobs) < _MOST_HANDLED_HERE
         )
-        is_here = self._count == 1 or (self._count is None and is_little)
-        return is_here and self.cluster is None
+        return (self._count == 1 or (self._count is None and is_little)) and self.cluster is None
 
     def _start_workers(self) -> _Workers:
         if self.cluster is not None:

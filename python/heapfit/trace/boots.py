@@ -93,8 +93,7 @@ def _cut(trace: Trace, first: int, last: int) -> Iterator[Columns]:
     done = born = 0
     for batch in trace.batches(trace.columns):
         low, high = (min(max(one - done, 0), len(batch["op"])) for one in (first, last))
-        before = int(is_allocation(batch["op"][:low]).sum())
-        born += before if done < first else 0
+        born += int(is_allocation(batch["op"][:low]).sum()) if done < first else 0
         if low < high:
             columns = {name: values[low:high] for name, values in batch.items()}
             yield columns | {"object": columns["object"] - np.uint32(born)}

@@ -20,8 +20,7 @@ def source_name(source: Path) -> str:
     >>> source_name(Path("captures/lwip echo.nsec.pcap"))
     'lwip_echo.nsec'
     """
-    stem = _ENDINGS.sub("", source.name)
-    name = re.sub(r"[^A-Za-z0-9.-]", "_", stem).strip("._-")
+    name = re.sub(r"[^A-Za-z0-9.-]", "_", _ENDINGS.sub("", source.name)).strip("._-")
     return name[:_LONGEST] or "trace"
 
 

@@ -118,11 +118,21 @@ class IncumbentVerdict:
         if self.is_preferred is not None:
             return not self.is_preferred
         wanted = len(self.pairs) if len(self.pairs) <= _FEW else len(self.pairs) - 1
-        saves_with_margins = _is_clear(*(one.region for one in self.costs))
-        if not self.is_known and self.changes is not None and saves_with_margins:
+        is_clear = self._is_clear_with_margins
+        if not self.is_known and self.changes is not None and is_clear:
             return False
-        saves = saves_with_margins and 100 * (self.lasting or 0) > LEAST_SAVED
+        saves = is_clear and 100 * (self.lasting or 0) > LEAST_SAVED
         return sum(pair.saves for pair in self.pairs) < wanted or not saves
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """True if the baseline is kept though the plan saves clearly: that may be luck."""
+        is_open = self.is_preferred is None and self._is_clear_with_margins
+        return self.is_kept and is_open and len(self.pairs) >= self.wanted
+
+    @property
+    def _is_clear_with_margins(self) -> bool:
+        return 100 * (self.saved_with_margins or 0) > LEAST_SAVED
 
     def sentence(self) -> str:
         """The verdict as a sentence."""
@@ -165,10 +175,6 @@ class IncumbentVerdict:
         return (
             f"a replacement has to save more than {LEAST_SAVED} % with and without margins{where}"
         )
-
-
-def _is_clear(old: int | None, new: int | None) -> bool:
-    return 100 * ((old or 0) - (new or 0)) > LEAST_SAVED * (old or 0)
 
 
 def _share_saved(now: int | None, fitted: int | None) -> float | None:

@@ -113,6 +113,5 @@ def _incarnations(
     begins: NDArray[np.bool_], ordinal: NDArray[np.uint32]
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     """The block numbers after and before each event, for events in order of their objects."""
-    last = np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))
-    now = ordinal[last]
+    now = ordinal[np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))]
     return now, np.concatenate([now[:1], now[:-1]])

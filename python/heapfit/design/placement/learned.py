@@ -272,8 +272,7 @@ class PlacementSearch:
 
     def _mark(self) -> None:
         """Begins a stretch of work, at whose end `_pays` looks at what it saved."""
-        region = 0 if self.best is None else self.best.region
-        self._marked = self._events_left, region
+        self._marked = self._events_left, 0 if self.best is None else self.best.region
 
     def _pays(self) -> bool:
         """True unless a stretch of work has ended and saved too little."""

@@ -100,7 +100,9 @@ class RowJudge:
     def complete(self, designs: Comparison) -> Comparison:
         """The rows ranked, with what decides the choice of those that may be chosen now."""
         rows = designs.rows
-        plain = [i for i, row in enumerate(rows) if not row.is_cut_to_trace]
+        plain = [
+            i for i, row in enumerate(rows) if not row.is_cut_to_trace and row.lasts is not False
+        ]
         first = (plain or [len(rows) - 1])[0]
         asked = {
             row.name: row

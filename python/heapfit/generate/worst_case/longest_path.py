@@ -55,8 +55,7 @@ def longest_path(
 
     UnboundedError where a loop has no bound, or the function never returns.
     """
-    paths = _Paths(function, marks, called)
-    exits = paths.exits(None)
+    exits = _Paths(function, marks, called).exits(None)
     if _RETURN not in exits:
         raise UnboundedError(function.start, f"{function.name} never returns")
     return exits[_RETURN]

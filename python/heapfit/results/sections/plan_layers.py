@@ -126,5 +126,4 @@ def _divide_region(plan: Plan, region: int) -> Iterator[Piece]:
     for name, taken in (("control", control), *pools, ("shared", rest)):
         if taken > 0:
             look = "rest" if name in ("control", "shared") else "pool"
-            label = name if taken >= NARROWEST_LABEL * region else ""
-            yield Piece(name, taken, look, label)
+            yield Piece(name, taken, look, name if taken >= NARROWEST_LABEL * region else "")

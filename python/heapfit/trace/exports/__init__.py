@@ -25,8 +25,7 @@ def _fold_stacks(holdings: Holdings) -> bytes:
         names = (holdings.program, *(frame.name for frame in reversed(sample.stack)))
         line = ";".join(printable(name).replace(";", ":") for name in names)
         held[line] = held.get(line, 0) + sample.holder.size
-    lines = (f"{line} {size}\n" for line, size in held.items() if size)
-    return "".join(lines).encode()
+    return "".join(f"{line} {size}\n" for line, size in held.items() if size).encode()
 
 
 _WRITERS = {Export.FOLDED: _fold_stacks, Export.PPROF: write_profile, Export.PERFETTO: write_trace}

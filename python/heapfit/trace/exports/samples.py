@@ -82,6 +82,5 @@ def _holdings(
     stack_of: Callable[[int], tuple[Frame, ...]],
 ) -> Holdings:
     samples = (Sample(stack_of(one.key), one) for one in viewed.find_holders(keys))
-    info = loaded.trace.info
-    program = info.program or source_name(loaded.trace.path)
+    program = loaded.trace.info.program or source_name(loaded.trace.path)
     return Holdings(program, tuple(samples), viewed, keys)
