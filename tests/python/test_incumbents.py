@@ -249,29 +249,40 @@ def test_a_clear_saving_that_too_few_recordings_share_is_in_doubt():
     assert not today((1000, 500), wanted=4).is_in_doubt  # more recordings are asked for
     doubted = today((1000, 970), (900, 950))
     assert doubted.is_in_doubt and not replace(doubted, is_preferred=False).is_in_doubt
-    of_parts = replace(today((1000, 900)), parts=(Pair("part", 100, 900, 890),))
-    assert of_parts.is_in_doubt
+    of_halves = replace(today((1000, 900)), halves=(Pair("half", 100, 900, 890),))
+    assert of_halves.is_in_doubt
 
 
 @pytest.mark.parametrize(
-    ("parts", "lasting"),
+    ("pairs", "lasting"),
     [  # those with the higher peaks count by their sums, and the most that any needs
-        ((), 0.1),
-        ([(90, 900, 850), (90, 800, 790), (80, 700, 0), (80, 700, 0)], 1 - 1640 / 1700),
+        ([(90, 900, 850), (90, 800, 790), (80, 700, 600), (80, 700, 600)], 1 - 1640 / 1700),
         ([(100, 950, 900), (90, 700, 890)], 1 - 900 / 950),
         ([(100, 800, 700), (90, 900, 891)], 0.01),
-        ([(100, 900, 500), (100, 800, None)], 0.1),  # a part without a region tells nothing
     ],
 )
-def test_a_saving_lasts_if_parts_of_the_recording_show_it(parts, lasting):
-    found = replace(
-        today((1000, 900)), parts=tuple(Pair("part", peak, *both) for peak, *both in parts)
-    )
+def test_a_saving_of_several_recordings_lasts_by_their_higher_peaks(pairs, lasting):
+    named = tuple(Pair("run", *pair) for pair in pairs)
+    assert replace(today((1000, 900)), pairs=named).lasting == pytest.approx(lasting)
+
+
+@pytest.mark.parametrize(
+    ("halves", "lasting"),
+    [
+        ([], 0.1),
+        ([(900, 850), (800, 790)], 1 - 790 / 800),  # the half where it saves less
+        ([(700, 600), (950, 900)], 1 - 900 / 950),
+        ([(800, 600), (950, 760)], 0.1),  # no more than of the whole
+        ([(900, 850), (800, None)], 1 - 850 / 900),  # one without a region tells nothing
+    ],
+)
+def test_a_saving_lasts_if_both_halves_of_the_recording_show_it(halves, lasting):
+    found = replace(today((1000, 900)), halves=tuple(Pair("half", 100, *both) for both in halves))
     assert found.lasting == pytest.approx(lasting)
     assert found.is_kept == (lasting < 0.02)
-    told = f"; longer runs are to save {100 * lasting:.1f} %" if parts else ""
+    told = f"; longer runs are to save {100 * lasting:.1f} %" if halves else ""
     assert found.sentence().endswith(f"10.0 % less than 1,000 B{told}.") or found.is_kept
-    falling = replace(found, parts=(Pair("part", 100, 900, 990),))
+    falling = replace(found, halves=(Pair("half", 100, 900, 990),))
     assert falling.describe_lasting() == "; longer runs are to lose 10.0 %"
 
 

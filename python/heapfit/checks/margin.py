@@ -26,8 +26,7 @@ def margin_eaten(plan: PlanFile, peak: int, r_safe: int | None) -> float | None:
     if r_safe is None:
         return by_load
     without = plan.region / (1 + plan.margin / 100)
-    by_region = (r_safe - without) / (plan.region - without) * 100
-    return max(by_load, by_region)
+    return max(by_load, (r_safe - without) / (plan.region - without) * 100)
 
 
 def peak_of_plan(plan: PlanFile) -> int:

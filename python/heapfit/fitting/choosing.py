@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from itertools import islice
 from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import quick_bounds
@@ -54,6 +55,7 @@ Settled: TypeAlias = tuple[LoadedTrace, Comparison, Comparison, Row]
 _DESIGN = {"make plans": 0.6, "measure": 0.36, "try margins": 0.04}
 _TRIED = 36  # changes, about: of three plans
 _SEARCHED_AGAIN = 3  # candidates, about
+_MOST_PLANS = 3  # that are judged: each takes some 50 replays, and a chance more to pass by luck
 
 
 def foretell_choice(events: int, recordings: int) -> dict[str, float]:
@@ -93,7 +95,7 @@ def choose(
     whole = WeightedProgress(progress, foretell_choice(events, len(recordings)))
     with Sweep() if sweep is None else nullcontext(sweep) as workers:
         choices, judged = list[Choice](), NO_WORK
-        for settled in _settle(recordings, options, systems, whole, workers):
+        for settled in islice(_settle(recordings, options, systems, whole, workers), _MOST_PLANS):
             choices.append(_make_choice(settled, recordings, names, options))
             today, more = judge(choices[-1])
             judged += more

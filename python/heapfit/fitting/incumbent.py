@@ -177,20 +177,18 @@ class Judge:
         )
         if verdict.is_kept and not is_known:  # whatever parts say, which can only save less
             return verdict
-        return replace(verdict, parts=self._pair_parts(needs.heap))
+        return replace(verdict, halves=self._pair_halves(needs.heap))
 
-    def _pair_parts(self, heap: Heap) -> tuple[Pair, ...]:
-        """Both heaps on each part of one recording, where the fitted one was measured there."""
-        parts = cut_parts(self.choice.shown) if self.choice.row.parts else None
-        if parts is None:
+    def _pair_halves(self, heap: Heap) -> tuple[Pair, ...]:
+        """Both heaps on each half of one recording, where the fitted one was measured on parts."""
+        cut = cut_parts(self.choice.shown) if self.choice.row.parts else None
+        if cut is None:
             return ()
-        needs = measure(heap, parts.parts, every_size=False)
-        self.work += Work(beside=needs.events)
-        both = zip(parts.parts, needs.memories, self.choice.row.parts, strict=True)
-        return tuple(
-            Pair(f"part {i}", part.profile.u_max, now, fitted)
-            for i, (part, now, fitted) in enumerate(both, 2)
-        )
+        fitted, work = cut.measure(self.choice.row, self.options, cut.halves)
+        needs = measure(heap, cut.halves, every_size=False)
+        self.work += work + Work(beside=needs.events)
+        both = zip(cut.halves, needs.memories, fitted, strict=True)
+        return tuple(Pair("half", one.profile.u_max, *pair) for one, *pair in both)
 
     def _is_preferred(self, needs: Needs, size: HeapSize | None, *, is_known: bool) -> bool | None:
         """True if the fitted heap has clearly less of what is preferred; None for memory.

@@ -6,7 +6,8 @@
                        2   3   4 <- 5   6   7   8     first: no run is without its start
 
 The least of some twenty heaps on one recording is least in part by luck, and most so where the heap
-learned from it. Longer runs take that back (docs/margin.md). A job has no such parts.
+learned from it. Longer runs take that back (docs/margin.md). Eight parts rank plans; what one saves
+over another heap is told by halves, which are longer. A job has no such parts.
 """
 
 from __future__ import annotations
@@ -53,17 +54,19 @@ class Parts:
         A plan that learned has to save as much over the best that did not as any step of learning.
         """
         rival = next((one for one in verdict_rows(table) if not one.trained_on_this_trace), row)
-        needs, work = self._measure(row, options)
+        needs, work = self.measure(row, options, self.parts)
         lasts = True
         if rival is not row and row.trained_on_this_trace:
-            others, more = self._measure(rival, options)
+            others, more = self.measure(rival, options, self.parts)
             peaks, work = sum(one.profile.u_max for one in self.parts), work + more
             lasts = total_need(others) - total_need(needs) >= LEAST_POINTS / 100 * peaks
         judged = replace(row, parts=needs, lasts=lasts, work=row.work + work)
         return replace(table.with_row(judged), work=table.work + work)
 
-    def _measure(self, row: Row, options: PlanOptions) -> tuple[tuple[int | None, ...], Work]:
-        """What a row's plan needs of each part, made without it where it learns; and the work.
+    def measure(
+        self, row: Row, options: PlanOptions, parts: Sequence[LoadedTrace]
+    ) -> tuple[tuple[int | None, ...], Work]:
+        """What a row's plan needs of parts, made without each where it learns; and the work.
 
         Learned anew is what its plan learned, in its layout; of excerpts where halves are long.
         """
@@ -79,8 +82,8 @@ class Parts:
             heaps = [replace(row.heap, plan=plan) for plan in plans]
             work = total_work(one.work for one in learned)
         found = [
-            measure(heaps[i // (PARTS // 2)], [one], every_size=False)
-            for i, one in enumerate(self.parts, 1)
+            measure(heaps[i >= len(parts) // 2], [one], every_size=False)
+            for i, one in enumerate(parts)
         ]
         work += Work(regions=sum(one.events for one in found))
         return tuple(one.most for one in found), work

@@ -115,8 +115,7 @@ def _raise_reserve(selection: Selection, needed: Sequence[int]) -> Selection:
     margin = size.margin_to(heap.memory_of(heap.set_to(max(needed))))
     if selection.options.margin is None and margin > size.margin:
         selection = decide_again(selection, margin)
-    region = selection.choice.answer.size.region
-    refused = sum(need > region for need in needed)
+    refused = sum(need > selection.choice.answer.size.region for need in needed)
     return replace(selection, others=replace(selection.others, seen_refused=refused))
 
 

@@ -96,8 +96,7 @@ def row_axis(title: str, names: Sequence[str], top: float) -> Layout:
 
 def row_title(name: str, value: str, y: float) -> Layout:
     """The name of a row above its left end, and its value."""
-    text = f"<b>{figure_text(name)}</b> {value}"
-    return {"x": 0, "y": y, "xanchor": "left", "text": text}
+    return {"x": 0, "y": y, "xanchor": "left", "text": f"<b>{figure_text(name)}</b> {value}"}
 
 
 def level(name: str, x: Sequence[float], y: float, **style: str | float) -> Trace:

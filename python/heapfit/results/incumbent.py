@@ -57,7 +57,7 @@ def _comparison_parts(today: IncumbentVerdict) -> list[Part]:
             f"RAM and ROM in bytes; RAM for {runs}, without margin and with. Sources: docs/now.md."
         ),
         *hide_unless(several, [Line(""), Table(_pair_columns(today), today.pairs, "pairs")]),
-        *hide_unless(False, [Table(_pair_columns(today), today.parts, "parts")]),
+        *hide_unless(False, [Table(_pair_columns(today), today.halves, "halves")]),
         *([] if permanent is None else [Line(_describe_permanent(permanent, today))]),
     ]
 

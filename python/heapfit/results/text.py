@@ -58,8 +58,7 @@ def lines_of(text: str, *, is_copied: bool) -> list[str]:
     """A line in as many as it takes, indented as it is; in one if it `is_copied` by its reader."""
     if is_copied or len(text) <= WIDTH:
         return [text]
-    indent = text[: len(text) - len(text.lstrip())]
-    return wrap_text(text.strip(), indent)
+    return wrap_text(text.strip(), text[: len(text) - len(text.lstrip())])
 
 
 def lay_table(

@@ -89,8 +89,7 @@ def _units(
     """The losses where a request takes whole units of the size that a tunable has."""
     plan = scheme.plan.engine()
     # Of a block the bytes that align the next one are nobody's; partitions join with theirs.
-    grain = 1 if tunable == "block_size" else plan.alignment
-    unit = _round_up(plan.scalars[tunable], grain)
+    unit = _round_up(plan.scalars[tunable], 1 if tunable == "block_size" else plan.alignment)
     classes = unit_classes(sizes, unit)
     if classes is None:
         return None

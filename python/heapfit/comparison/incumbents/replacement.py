@@ -70,7 +70,7 @@ class IncumbentVerdict:
     is_foretold: bool = False  # of a target: over another heap its requests come otherwise
     is_known: bool = True  # the program has it; else many do
     is_preferred: bool | None = None  # the fitted heap has less of what a user prefers to memory
-    parts: tuple[Pair, ...] = ()  # of one recording, of a plan made without them
+    halves: tuple[Pair, ...] = ()  # of one recording, each of a plan made without it
 
     @property
     def needed(self) -> int | None:
@@ -84,19 +84,20 @@ class IncumbentVerdict:
 
     @property
     def lasting(self) -> float | None:
-        """The share that longer runs are to save: the least of three, as luck has a part in each.
+        """The share that longer runs are to save: the least of some, as luck has a part in each.
 
-        Of the recordings, of its parts with the higher peaks together, and of the most that any of
-        them needs. Of several recordings these are the parts.
+        Of the recording and of its halves. Of several recordings: of all, of those with the higher
+        peaks together, and of the most that any of them needs.
         """
-        pairs = sorted(self.parts or self.pairs, key=lambda one: -one.u_max)
+        pairs = sorted(self.pairs, key=lambda one: -one.u_max)
         now = [one.now for one in pairs if one.now is not None]
         fitted = [one.fitted for one in pairs if one.fitted is not None]
         if self.saved is None or len(now) < len(pairs) or len(fitted) < len(pairs):
             return self.saved
         high = (len(pairs) + 1) // 2
         of_high = 1 - sum(fitted[:high]) / sum(now[:high])
-        return min(self.saved, of_high, 1 - max(fitted) / max(now))
+        of_halves = [one.saved for one in self.halves if one.saved is not None]
+        return min(self.saved, of_high, 1 - max(fitted) / max(now), *of_halves)
 
     @property
     def saved_with_margins(self) -> float | None:
@@ -162,8 +163,8 @@ class IncumbentVerdict:
         return f"Keep {now.name}: {found}; {self._bar()}."
 
     def describe_lasting(self) -> str:
-        """The clause on what longer runs are to save, where parts of the recording tell it."""
-        if not self.parts or self.lasting is None:
+        """The clause on what longer runs are to save, where halves of the recording tell it."""
+        if not self.halves or self.lasting is None:
             return ""
         share, verb = format_share(abs(self.lasting)), "save" if self.lasting >= 0 else "lose"
         return f"; longer runs are to {verb} {share}"
