@@ -445,13 +445,24 @@ def test_the_lines_for_a_fitted_heap_build_and_serve(folder: Path, name: str) ->
     assert trace.info.notes == ()
 
 
-PLANTED = {"w": 5, "l": 5, "o": 8, "d": 7, "r": 5, "j": 5}  # planted faults of each kind
+PLANTED = {
+    "w": 5,
+    "l": 5,
+    "o": 8,
+    "d": 7,
+    "r": 5,
+    "j": 5,
+    "f": 2,
+    "u": 4,
+}  # planted faults of each kind
 SAYS = {
     "w": "written after its free",
     "l": "written after its free",
     "o": "beyond its end",
     "r": "read after its free: a pointer from it was followed",
     "j": "read after its free: a pointer from it was followed",
+    "f": "read after its free: a pointer from it was freed or resized",
+    "u": "written just before it",
 }
 
 
@@ -513,7 +524,8 @@ def test_planted_faults_are_named_and_clean_programs_are_not(
         is_named = kind not in ("r", "j") or (kind, place) == ("r", "board")
         by_whom &= is_named or "followed by plant, planted.c" in said
         how = SAYS.get(kind, "freed or resized again")
-        if not (by_whom and how in said and (kind == "o" or "freed by gives, planted.c" in said)):
+        is_freed = kind in ("o", "u") or "freed by gives, planted.c" in said
+        if not (by_whom and how in said and is_freed):
             missed.append((kind, number, said))
     assert missed == []
     assert [number for number in range(10) if find("c", number) is not None] == []

@@ -3,7 +3,7 @@
  * A program that lives on most heaps with a fault planted: planted KIND NUMBER, where KIND is
  *   c none                 w a write after free    l the same, some requests later
  *   d a second free        o an overrun            r a pointer read after free, and followed
- *   j the same, and called
+ *   j the same, and called    f the same, and freed    u a write just before it
  *
  * and NUMBER moves the fault. It ends with 3 if it gets to its end after a fault, as if it died.
  */
@@ -68,8 +68,15 @@ static void plant(char kind, unsigned number) {
         held[0] = (void *)block;
         return;
     }
+    if (kind == 'u') {
+        block[-1 - (int)number % 4] ^= 0x5a;
+        held[0] = (void *)block;
+        return;
+    }
     gives((void *)block);
-    if (kind == 'w') {
+    if (kind == 'f') {
+        gives(((void *volatile *)block)[1]);
+    } else if (kind == 'w') {
         block[number % 16] = (unsigned char)number;
     } else if (kind == 'd' && number % 2 == 0) {
         gives((void *)block);
