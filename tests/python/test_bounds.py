@@ -63,6 +63,29 @@ def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:
         _engine.check_placement(lifetimes, np.zeros(len(lifetimes), np.uint64))
 
 
+def test_places_keep_the_alignments_that_buffers_ask_for(tmp_path: Path) -> None:
+    """10,260 B is the least of all orders and of all orientations, tried by other programs."""
+    (tmp_path / "buffers.csv").write_text(
+        "id,lower,upper,size,alignment\nfeatures,0,5,1540,16\nconv1,4,6,3076,16\n"
+        "window,0,2,3072,16\nconv2,2,5,1820,16\npool,5,9,1204,16\nscratch,1,4,768,16\n"
+        "fft,1,4,4100,16\ndense,4,7,3000,16\nlogits,6,8,540,16\ndma,2,4,1804,256\n"
+    )
+    loaded = load_file(tmp_path / "buffers.csv", tmp_path / "in")
+    bounds, lifetimes = find_bounds(loaded, pairs=PAIRS), _engine.Lifetimes(loaded.events)
+    assert (bounds.u_max, bounds.height, bounds.greedy) == (10_032, 10_260, 12_064)
+    assert _engine.check_placement(lifetimes, bounds.offsets) == bounds.height
+    wanted = np.where(lifetimes.sizes == 1804, 256, 16)
+    assert bounds.is_aligned and not (bounds.offsets % wanted).any()
+
+
+def test_places_that_would_break_alignments_are_not_written(tmp_path: Path) -> None:
+    lines = [f"m {i} 24 {64 if i % 2 else 8}" for i in range(1200)]
+    (tmp_path / "many.heap").write_text("\n".join(lines) + "\n")
+    done = heapfit("bounds", "many.heap", "-o", "places.h", folder=tmp_path)
+    assert done.returncode == 1 and not (tmp_path / "places.h").exists()
+    assert "many.heap: 1,200 lifetimes are too many to place with the alignments" in done.stderr
+
+
 def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
     packing = find_bounds(loaded, pairs=PAIRS).packing

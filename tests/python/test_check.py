@@ -18,6 +18,7 @@ from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_o
 from heapfit.checks.prospect import find_prospect
 from heapfit.checks.refusals import count_refusals
 from heapfit.checks.run import PlanRun
+from heapfit.checks.system_run import place_requests
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
@@ -36,6 +37,7 @@ from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
+from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 FAILED = 3
 CAPTURE = Path(__file__).parents[2] / "examples/capture/network.pcap.gz"
@@ -412,6 +414,30 @@ def test_measured_holes_lie_between_blocks_that_are_named(tmp_path, heap, holes)
     shown = " ".join(heapfit("check", *asked, folder=tmp_path).stdout.split())
     told = "the heap has 2 holes of 32 B or more between blocks; the largest, 1,008 B, lies between"
     assert (f"{told} 96 B and 104 B." in shown) == bool(holes)
+
+
+@pytest.mark.parametrize("heap", ["heap_4:48K", "tlsf:60000", "dlmalloc:52K"])
+def test_the_largest_request_at_any_moment_is_what_the_tightest_moment_has_free(tmp_path, heap):
+    """Beside the largest free block after each event, which these heaps give whole."""
+    trace = generate_workload(parse_workload("slotbuf:events=600", 5), tmp_path / "run.parquet")
+    loaded, plan = load_trace(trace), parse_heap_size(heap)
+    placed = place_requests(loaded, plan, trace.base_alignment_for(plan.base_alignment))
+    least = plan.region
+    for count in range(1, len(placed.asked.served.op) + 1):
+        replay = placed.make_replay()
+        assert replay.feed(placed.asked.served.engine(0, count))
+        least = min(least, replay.blocks().largest_free)
+    assert placed.find_largest_request() == least // 8 * 8
+    asked = ("run.parquet", "--heap", heap, "--measure")
+    told = f"A request for up to {least // 8 * 8:,} B would be served at any moment."
+    assert told in " ".join(heapfit("check", *asked, folder=tmp_path).stdout.split())
+
+
+def test_no_request_is_served_at_any_moment_where_the_peak_leaves_no_room(tmp_path):
+    (tmp_path / "run.heap").write_text("a 1 1000\na 2 1000\nf 1\n")
+    asked = ("run.heap", "--heap", "heap_4:2040", "--measure")  # 8 B a header, 16 its own
+    (one,) = heapfit_json("check", *asked, folder=tmp_path)["recordings"]
+    assert one["largest"] == 0
 
 
 def test_a_failed_check_says_what_would_be_refused(stored_folder):

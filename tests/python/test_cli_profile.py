@@ -21,7 +21,7 @@ def test_figures_of_a_trace_counted_by_hand(folder):
     shown = heapfit("profile", "small.heap", folder=folder).stdout
     assert "5 events (heap, unknown pointer size)" in shown
     assert "2 alloc, 1 zeroed, 1 resize, 1 free" in shown
-    assert "U_max 108 B at event 4; at most 3 blocks live; 2 never freed (108 B)" in shown
+    assert "U_max 108 B at event 5; at most 3 blocks live; 2 never freed (108 B)" in shown
     rows = [line.split() for line in shown.splitlines()]
     assert ["40", "2", "66.7", "%", "2", "80"] in rows
     assert ["100", "0", "0", "%", "1", "100"] in rows

@@ -159,7 +159,7 @@ def test_a_loss_heals_where_blocks_are_given_again():
     assert rows == [(0, 0, 64), (0, 1, 64), (4, 0, 0), (4, 1, 0), (0, 2, 40), (4, 2, 0)]
     assert reader.notes == [
         f"2 events are missing in 1 place{MISSING}",
-        "Event 4 is given memory that a live block covers (2 blocks in all, taken as freed): frees "
+        "Event 5 is given memory that a live block covers (2 blocks in all, taken as freed): frees "
         "are missing.",
     ]
 
@@ -173,7 +173,7 @@ def test_a_free_that_is_recorded_late_is_named_by_the_event_that_shows_it():
     reader, rows, _ = read_frames(recorder.log())
     assert rows[:3] == [(0, 0, 64), (4, 0, 0), (0, 1, 8)]
     assert reader.notes[0] == (
-        "Event 2 is given memory that a live block covers (1 block in all, taken as freed): frees "
+        "Event 3 is given memory that a live block covers (1 block in all, taken as freed): frees "
         "were recorded late, outside the heap's lock."
     )
 
@@ -190,7 +190,7 @@ def test_calls_recorded_in_another_order_than_the_heap_got_them_are_named(is_lat
     log.write_bytes(about + b"".join(recorder.finished()))
     trace = import_file(log, tmp_path / "trace.parquet")
     assert list(check_recorded_order(log, trace)) == (is_late and bits == 32) * [
-        "From event 1 on heap_4's rule places blocks elsewhere than the device did: calls were "
+        "From event 2 on heap_4's rule places blocks elsewhere than the device did: calls were "
         "recorded outside the heap's lock, or the device has another heap."
     ]
 

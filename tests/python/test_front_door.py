@@ -288,12 +288,15 @@ def test_call_sites_read_as_commands_print_them(tmp_path):
 @pytest.mark.parametrize(
     ("events", "said"),
     [
-        ([("alloc", "a", 8), ("free", "b")], "event 1: free of 'b', which is not live"),
-        ([("alloc", "a", 8), ("alloc", "a", 8)], "event 1: alloc of 'a', which is live already"),
-        ([("aloc", "a", 8)], "event 0: 'aloc' is no operation .did you mean 'alloc'"),
-        ([("alloc", "a")], "event 0: alloc of 'a' has no bytes"),
-        ([("alloc", "a", "8")], "event 0: '8' is no number of bytes"),
-        ([("alloc",)], "event 0: has 1 fields"),
+        ([("alloc", "a", 8), ("free", "b")], r"events\[1\]: free of 'b', which is not live"),
+        (
+            [("alloc", "a", 8), ("alloc", "a", 8)],
+            r"events\[1\]: alloc of 'a', which is live already",
+        ),
+        ([("aloc", "a", 8)], r"events\[0\]: 'aloc' is no operation .did you mean 'alloc'"),
+        ([("alloc", "a")], r"events\[0\]: alloc of 'a' has no bytes"),
+        ([("alloc", "a", "8")], r"events\[0\]: '8' is no number of bytes"),
+        ([("alloc",)], r"events\[0\]: has 1 fields"),
     ],
 )
 def test_a_wrong_event_is_named(tmp_path, events, said):
@@ -309,7 +312,7 @@ def test_a_wrong_event_is_named(tmp_path, events, said):
         ({"op": [0], "object": [0], "sizes": [8]}, "column sizes: .*did you mean 'size'"),
         ({"op": [0], "object": [0], "size": [-8]}, "column size, row 0: -8 is no uint64"),
         ({"op": [0], "object": [0], "size": [1.5]}, "column size, row 0: 1.5 is no uint64"),
-        ({"op": [4], "object": [7], "size": [0]}, "event 0: free of 7, which is not live"),
+        ({"op": [4], "object": [7], "size": [0]}, r"events\[0\]: free of 7, which is not live"),
     ],
 )
 def test_a_wrong_column_is_named(tmp_path, columns, said):
@@ -335,7 +338,7 @@ def test_a_wrong_column_is_named(tmp_path, columns, said):
         (lambda _: heapfit.generate_workload("t2_w1", "o", -1), "^seed=-1: must be from 0"),
         (
             lambda _: heapfit.from_events([5], "o.parquet"),
-            r"^event 0: is 5 \(give operation, block",
+            r"^events\[0\]: is 5 \(give operation, block",
         ),
         (lambda _: heapfit.from_pandas(5, "o.parquet"), "^frame=5: is no DataFrame"),
     ],

@@ -218,6 +218,24 @@ def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -
     assert inside >= 3
 
 
+def test_a_leak_has_its_own_pace_beside_a_cache_that_is_full(tmp_path: Path) -> None:
+    """Both of one thread, which holds the cache, too: its growth is not the leak's."""
+    lines = []
+    for number in range(0, 40_000, 2):
+        kept = ("a", 256, "cc") if number < 20_000 and number % 100 == 0 else None
+        kept = ("a", 64, "ee") if number % 200 == 50 else kept
+        op, size, site = kept or ("a", 40, "aa")
+        lines.append(f"{op} {number} {size} 1 1 {site}")
+        lines.append(f"f {number if kept is None else number + 1} 1 1")
+        if kept is not None:
+            lines[-1:] = [f"a {number + 1} 40 1 1 aa", f"f {number + 1} 1 1"]
+    (tmp_path / "run.heap").write_text("\n".join(lines) + "\n")
+    kind = kind_of(open_any(tmp_path / "run.heap", ImportOptions(), tmp_path))
+    pace = 64 * 200 / (len(lines) / 1000)  # bytes per 1,000 events
+    assert kind.is_leak and [one.name for one in kind.growth if one.family == "site"] == [0xEE]
+    assert 1000 * kind.rate.slope == pytest.approx(pace, rel=0.1)
+
+
 def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
     source = lines_of(tmp_path / "grows.parquet", released=False).path
     told = {}

@@ -150,7 +150,7 @@ def test_the_memory_of_recorded_blocks_is_shown_beside_what_they_need(tmp_path):
     assert rows == ["external+bytes 2 1,500 500 1,000 4 2,600",
                     "internal+dma+bytes 2 1,300 300 1,000 3 1,360",
                     "unknown 0 0 0 0 1 40"]  # fmt: skip
-    told = "2 requests that need dma lie where it is not offered, the first of them event 3."
+    told = "2 requests that need dma lie where it is not offered, the first of them event 4."
     assert told in printed
     source.write_text("op,object,size\nalloc,1,8\n")
     assert "does not tell where" in heapfit(*words, folder=tmp_path).stderr
@@ -401,7 +401,7 @@ def test_a_site_may_be_the_direct_caller_of_a_chain(demand):
 def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
     source = tmp_path / "run1.frames.csv"
     source.write_text("op,object,size,needs\nalloc,1,5000,2\n")
-    with pytest.raises(HeapfitError, match=r"run1\.frames\.csv: event 0: 5,000 bytes"):
+    with pytest.raises(HeapfitError, match=r"run1\.frames\.csv: event 1: 5,000 bytes"):
         place(source, ["internal=4K:dma", "psram=1M"])
     with open_trace(source) as trace:
         assert (trace.given, trace.path.name) == (source, "run1.frames.parquet")

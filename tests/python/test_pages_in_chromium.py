@@ -128,7 +128,7 @@ def test_what_is_told_of_a_block_is_what_the_replay_says(page, heap_map, heap):
         told = drawn.point(*drawn.middle(block))
         start, end = int(lifetimes.starts[block]), int(lifetimes.ends[block])
         size, place = int(lifetimes.sizes[block]), int(own.offsets[block])
-        assert told.startswith(f"{size:,} B at {place:,} B; event {start:,} to ")
+        assert told.startswith(f"{size:,} B at {place:,} B; event {start + 1:,} to ")
         assert f"({end - start:,} events" in told
 
 
@@ -180,7 +180,7 @@ def test_the_slider_shows_the_request_that_fails_in_each_region(page, heap_map):
             assert (
                 f"{heap.name} serves every request." in told
                 if refused is None
-                else f"{heap.name} runs out of memory at event {refused.event:,}, "
+                else f"{heap.name} runs out of memory at event {refused.event + 1:,}, "
                 f"a request for {refused.size:,} B: " in told
             )
 

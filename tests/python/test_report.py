@@ -30,7 +30,6 @@ from heapfit.comparison.heap_map import (
 )
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
-from heapfit.comparison.trial import least_size
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
@@ -247,7 +246,7 @@ def test_the_curves_are_those_of_the_profile_and_the_replay(pooled):
     series = pooled.winner.replay.series
     assert max(curves["live bytes"]["y"]) == pooled.profile.u_max
     footprint = curves[f"footprint, {pooled.winner.name}"]
-    assert footprint["x"] == series["event"].tolist()
+    assert footprint["x"] == (series["event"] + 1).tolist()
     assert footprint["y"] == series["footprint"].tolist()
 
 
@@ -346,7 +345,8 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
         row = table[one.run.name]
         assert row[2] == f"{one.run.peak:,} B"
         assert row[4] == f"{one.needed.r_safe:,} B"
-        assert row[5] == ("none" if one.run.refusal is None else f"{one.run.refusal.event:,}")
+        refused = one.run.refusal
+        assert row[5] == ("none" if refused is None else f"at event {refused.event + 1:,}")
     refused = [one.run for one in check.failed if one.run.refusal]
     assert refused, "the first needs 256 B more"
     assert f"{refused[0].name} runs out of memory in {tight.region:,} B (tlsf) at event" in told(
@@ -390,13 +390,6 @@ def test_each_block_of_a_joint_map_lies_where_its_own_map_has_it(traces):
         assert offsets[is_own].tolist() == one.heaps[0].own.offsets.tolist()
         assert joint.lifetimes.starts[is_own].tolist() == one.lifetimes.starts.tolist()
         assert joint.lifetimes.sizes[is_own].tolist() == one.lifetimes.sizes.tolist()
-
-
-def test_the_least_size_that_works_is_found_by_halving():
-    for first in range(7):
-        assert least_size(lambda size, first=first: size >= 10 * first, range(10, 60, 10)) == (
-            max(10 * first, 10) if first < 6 else None
-        )
 
 
 # ---- the map

@@ -149,17 +149,17 @@ def test_a_failure_while_writing_leaves_the_old_file_and_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "told"),
     [
-        ({"op": [0, 2, 3, 4, 5, 4]}, "event 4: op 5 "),
-        ({"op": [255, 2, 3, 4, 1, 4]}, "event 0: op 255 "),
-        ({"size": [8, (1 << 47) + 1, 16, 0, 1, 0]}, "event 1: size 140737488355329 "),
-        ({"size": [8, 1, 16, 0, (1 << 64) - 1, 0]}, "event 4: size 18446744073709551615 "),
-        ({"alignment": [0, 48, 0, 0, 0, 0]}, "event 1: alignment 48 "),
-        ({"alignment": [0, 1 << 25, 0, 0, 0, 0]}, "event 1: alignment 33554432 "),
-        ({"object": [0, 2, 0, 1, 2, 0]}, "event 1: object 2 is not the next"),
-        ({"object": [0, 1, 0, 1, 1, 0]}, "event 4: object 1 is not the next"),
-        ({"object": [(1 << 32) - 1, 1, 0, 1, 2, 0]}, "event 0: object 4294967295 is not the next"),
-        ({"object": [0, 1, 0, 1, 2, 3]}, "event 5: object 3 is not allocated"),
-        ({"time": [0, 5, 4, 6, 7, 8]}, "event 2: time 4 is below"),
+        ({"op": [0, 2, 3, 4, 5, 4]}, "event 5: op 5 "),
+        ({"op": [255, 2, 3, 4, 1, 4]}, "event 1: op 255 "),
+        ({"size": [8, (1 << 47) + 1, 16, 0, 1, 0]}, "event 2: size 140737488355329 "),
+        ({"size": [8, 1, 16, 0, (1 << 64) - 1, 0]}, "event 5: size 18446744073709551615 "),
+        ({"alignment": [0, 48, 0, 0, 0, 0]}, "event 2: alignment 48 "),
+        ({"alignment": [0, 1 << 25, 0, 0, 0, 0]}, "event 2: alignment 33554432 "),
+        ({"object": [0, 2, 0, 1, 2, 0]}, "event 2: object 2 is not the next"),
+        ({"object": [0, 1, 0, 1, 1, 0]}, "event 5: object 1 is not the next"),
+        ({"object": [(1 << 32) - 1, 1, 0, 1, 2, 0]}, "event 1: object 4294967295 is not the next"),
+        ({"object": [0, 1, 0, 1, 2, 3]}, "event 6: object 3 is not allocated"),
+        ({"time": [0, 5, 4, 6, 7, 8]}, "event 3: time 4 is below"),
     ],
 )
 def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, told):
@@ -170,9 +170,9 @@ def test_a_row_that_breaks_a_rule_is_refused_with_its_event(tmp_path, changed, t
 @pytest.mark.parametrize("batch", [1, 2, 5])
 def test_a_bad_row_of_a_later_batch_is_named_by_its_place_in_the_file(tmp_path, limit, batch):
     limit(BATCH=batch)
-    assert "event 4: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
-    assert "event 2: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
-    assert "event 5: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))
+    assert "event 5: op 9 " in refusal(forged(tmp_path, op=[0, 2, 3, 4, 9, 4]))
+    assert "event 3: time 4 " in refusal(forged(tmp_path, time=[0, 5, 4, 6, 7, 8]))
+    assert "event 6: object 3 " in refusal(forged(tmp_path, object=[0, 1, 0, 1, 2, 3]))
 
 
 @pytest.mark.parametrize("read", [Trace.events, lambda trace: list(trace.walk())])
@@ -185,7 +185,7 @@ def test_a_bad_row_never_becomes_an_event(tmp_path, read, changed):
 
 
 def test_what_breaks_a_rule_is_not_written_either(tmp_path):
-    with pytest.raises(HeapfitError, match="event 4: op 9"):
+    with pytest.raises(HeapfitError, match="event 5: op 9"):
         written(tmp_path, op=[0, 2, 3, 4, 9, 4])
     assert list(tmp_path.iterdir()) == []
 
@@ -414,9 +414,9 @@ def test_they_stay_in_the_stored_trace_and_are_left_out_of_what_is_served(huge):
             *((0, 0, 100), (0, 1, 60), (3, 0, 120), (0, 2, 7), (4, 1, 0), (4, 0, 0)),
         ]
         assert served.info.notes == (
-            "Event 1 asks for 4,294,967,295 B at call site 1234abcd (-1 as a size?): left out, "
+            "Event 2 asks for 4,294,967,295 B at call site 1234abcd (-1 as a size?): left out, "
             "since no heap below 4 GiB serves it.",
-            "Event 2 asks for 4,294,967,295 B (-1 as a size?): left out, since no heap below 4 GiB "
+            "Event 3 asks for 4,294,967,295 B (-1 as a size?): left out, since no heap below 4 GiB "
             "serves it.",
         )
     with open_trace(huge, keep_oversized=True) as whole:
@@ -438,4 +438,4 @@ def test_bounds_and_place_name_them(huge, rest):
     command, *options = rest
     done = heapfit(command, huge.path, *options, folder=huge.path.parent)
     assert done.returncode == 0
-    assert "Event 1 asks for 4,294,967,295 B at call site 1234abcd" in " ".join(done.stderr.split())
+    assert "Event 2 asks for 4,294,967,295 B at call site 1234abcd" in " ".join(done.stderr.split())

@@ -487,7 +487,7 @@ std::string FrameTrace::damage() const {
 }
 
 std::string FrameTrace::describe_overlaps() const {
-    return "Event " + std::to_string(first_overlap_) +
+    return "Event " + std::to_string(first_overlap_ + 1) +
            " is given memory that a live block covers (" + counted(overlapped_, "block", "blocks") +
            " in all, taken as freed): " +
            (is_whole() ? "frees were recorded late, outside the heap's lock."

@@ -8,9 +8,11 @@ U_max  <=  proven floor  <=  best placement  <=  offline packing found   (this t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
@@ -34,6 +36,9 @@ class Bounds(Tabular):
 
     u_max: int
     packing: _engine.Packing  # with all lifetimes known, without headers; checked
+    offsets: NDArray[np.uint64]  # the packing's; of few lifetimes moved to the alignments asked for
+    is_aligned: bool  # all of them are
+    height: int  # of these
     greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for such sizes in any number and order
@@ -41,7 +46,7 @@ class Bounds(Tabular):
 
     def __str__(self) -> str:
         return (
-            f"bounds: {self.packing.height:,} B if every lifetime were known; "
+            f"bounds: {self.height:,} B if every lifetime were known; "
             f"{self.u_max:,} B are live at most"
         )
 
@@ -50,7 +55,7 @@ class Bounds(Tabular):
         named = {
             "most live bytes": self.u_max,
             "proven least": self.packing.floor,
-            "all lifetimes known": self.packing.height,
+            "all lifetimes known": self.height,
             "a pool for each size": self.static,
             "least that any allocator can guarantee": self.least_of_any,
             **{f"{one.name}, worst case": one.size for one in self.worst_cases},
@@ -76,11 +81,24 @@ def find_bounds(
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
-    profile = loaded.profile
+    profile, packing = loaded.profile, _pack_lifetimes(lifetimes, seed, pairs, progress)
+    asked = loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)]
+    place = partial(_place, lifetimes, np.maximum(asked.astype(np.int64), 1))
+    sizes, offsets, is_few = lifetimes.sizes, packing.offsets, len(lifetimes) <= _MOST_GREEDY
+    if is_few and (offsets % np.maximum(asked, 1)).any():
+        random = np.random.default_rng(seed)
+        drawn = (random.permutation(len(sizes)) for _ in range(20 * _MOST_GREEDY // len(sizes)))
+        orders = (np.argsort(offsets, kind="stable"), *drawn)
+        offsets = min(map(place, orders), key=lambda places: (places + sizes).max())
     return Bounds(
         u_max=profile.u_max,
-        packing=_pack_lifetimes(lifetimes, seed, pairs, progress),
-        greedy=_place_by_size(lifetimes) if len(lifetimes) <= _MOST_GREEDY else None,
+        packing=packing,
+        offsets=offsets,
+        is_aligned=not (offsets % np.maximum(asked, 1)).any(),
+        height=int((offsets + sizes).max(initial=0)),
+        greedy=int((place(np.argsort(-sizes.astype("i8"), kind="stable")) + sizes).max(initial=0))
+        if is_few
+        else None,
         static=_static(profile),
         least_of_any=least_of_any(Limits.from_profile(profile)),
         worst_cases=any_order(lifetimes, profile, loaded.alignment),
@@ -95,24 +113,26 @@ def quick_bounds(loaded: LoadedTrace) -> ComparisonBounds:
     return ComparisonBounds(packing, _static(loaded.profile))
 
 
-def _place_by_size(lifetimes: _engine.Lifetimes) -> int:
-    """The height if each lifetime, the largest first, takes the lowest place that is free.
+def _place(
+    lifetimes: _engine.Lifetimes, alignments: NDArray[np.int64], order: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """The places if each lifetime, in an order, takes the lowest that is free and aligned.
 
-    The rule of TFLite Micro's GreedyMemoryPlanner.
+    With the largest first this is the rule of TFLite Micro's GreedyMemoryPlanner.
     """
     starts, ends, sizes = (
         column.astype(np.int64) for column in (lifetimes.starts, lifetimes.ends, lifetimes.sizes)
     )
     offsets = np.full(len(sizes), -1, np.int64)
-    for number in np.argsort(-sizes, kind="stable"):
+    for number in order:
         is_near = (offsets >= 0) & (starts < ends[number]) & (ends > starts[number])
         place = 0
         for bottom, size in sorted(zip(offsets[is_near], sizes[is_near], strict=True)):
             if bottom >= place + sizes[number]:
                 break
-            place = max(place, bottom + size)
+            place = -(-max(place, bottom + size) // alignments[number]) * alignments[number]
         offsets[number] = place
-    return int((offsets + sizes).max(initial=0))
+    return offsets.astype(np.uint64)
 
 
 def _static(profile: Profile) -> int:

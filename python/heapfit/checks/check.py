@@ -26,6 +26,7 @@ from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording, subject_of_plan
+from heapfit.checks.system_run import place_requests
 from heapfit.comparison.heap_map import Hole
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
@@ -115,6 +116,7 @@ class CheckedRecording:
     refusals: Refusals | None = None  # where it runs on; None: it runs, or is not replayed again
     content: str = ""  # the hash of its requests; "" beside a base alone
     holes: tuple[Hole, ...] | None = None  # at the peak; None: not measured, or not known
+    largest: int | None = None  # bytes of a request served at any moment; None: not measured
     refused_after: float | None = None  # seconds from the first event to the request that failed
     grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
 
@@ -410,7 +412,14 @@ def _check_recording(
         return checked
     if options.measure and run.refusal is None:
         subject = subject_of_plan(plan.name, loaded, plan)
-        checked = replace(checked, holes=subject.find_holes(loaded, loaded.profile.u_max_event))
+        base = trace.base_alignment_for(plan.base_alignment)
+        checked = replace(
+            checked,
+            holes=subject.find_holes(loaded, loaded.profile.u_max_event),
+            largest=None
+            if plan.plan.sites
+            else place_requests(loaded, plan, base).find_largest_request(),
+        )
     if failures:
         if run.refusal and not plan.plan.sites:
             counting = stage("count refusals")

@@ -6,6 +6,7 @@ The whole recording is in memory, as a system's heap is asked other requests tha
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,13 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, Recording
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
+from heapfit.comparison.incumbents.requests import insert_probes
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import BATCH
+
+_STEP = 8  # bytes between two sizes that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,20 @@ class PlacedRequests:
             replay.feed(served.engine(first, first + BATCH))
             progress("count refusals", min(1.0, (first + BATCH) / len(served.op)))
         return np.isin(self.asked.served_at, replay.refusals)
+
+    def find_largest_request(self) -> int:
+        """The largest request, in bytes, that is served at whatever moment it comes.
+
+        Found by halving, to 8 B: each size is asked for and freed again after every event. What is
+        between two sizes that were tried may differ. 0: not even 8 B are free at some moment.
+        """
+        sizes = range(_STEP, self.region + _STEP, _STEP)
+        return _STEP * bisect_left(sizes, True, key=lambda size: not self._serves_always(size))
+
+    def _serves_always(self, size: int) -> bool:
+        """True if a request that comes after any event, and is freed at once, is served."""
+        replay, served = self.make_replay(), self.asked.served
+        return replay is not None and all(map(replay.feed, insert_probes(served, size)))
 
 
 def place_requests(recording: Recording, plan: PlanFile, base: int) -> PlacedRequests:

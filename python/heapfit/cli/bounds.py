@@ -53,20 +53,33 @@ def run(command: BoundsCommand) -> None:
         loaded = load_trace(trace, command.alignment, progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
+        if command.output is not None and not bounds.is_aligned:
+            raise HeapfitError(
+                f"{command.source}: {len(lifetimes):,} lifetimes are too many to place with the "
+                "alignments that they ask for"
+            )
         if command.output is not None:
-            places = Placement(command.source, lifetimes, packing.offsets, packing.height)
+            places = Placement(command.source, lifetimes, bounds.offsets, bounds.height)
             places.save(command.output)
         attacks = []
         for one in [] if packing.is_stopped else plans:
             attacks.append(_attack(one, loaded, command, progress))
             if attacks[-1].is_stopped:
                 break
-    written = f"{command.output}: {len(lifetimes):,} lifetimes and their places"
     parts = [
         *_parts(bounds, command.alignment),
         *_attack_parts(attacks, bounds.u_max),
         *note_parts(trace.info),
-        *([Line(written, is_copied=True)] if command.output else []),
+        *(
+            [
+                Line(
+                    f"{command.output}: {len(lifetimes):,} lifetimes and their places",
+                    is_copied=True,
+                )
+            ]
+            if command.output
+            else []
+        ),
     ]
     print_result(parts, command.as_json)
     if packing.is_stopped or any(one.is_stopped for one in attacks):
@@ -118,9 +131,11 @@ def _describe_attack(attack: Attack) -> str:
 
 def _parts(bounds: Bounds, alignment: int) -> list[Part]:
     figures = ("height", "floor", "zoned", "orders", "pairs", "placements", "is_stopped")
-    packing = {name: getattr(bounds.packing, name) for name in figures}
-    whole = {one.name: getattr(bounds, one.name) for one in fields(bounds)}
-    packing["is_least"] = bounds.packing.height == bounds.packing.floor
+    packing = {name: getattr(bounds.packing, name) for name in figures} | {
+        "height": bounds.height,
+        "is_least": bounds.height == bounds.packing.floor,
+    }
+    whole = {one.name: getattr(bounds, one.name) for one in fields(bounds) if one.name != "offsets"}
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
@@ -146,7 +161,7 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
     rows = (
         ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
         ("proven least", packing.floor, _least_why(bounds), Premise.THIS_TRACE),
-        ("offline packing", packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
+        ("offline packing", bounds.height, _ALL_KNOWN, Premise.THIS_TRACE),
         ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
         ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
         ("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
@@ -175,10 +190,10 @@ def _describe_packing(bounds: Bounds) -> str:
 
 
 def _quality(bounds: Bounds) -> str:
-    packing = bounds.packing
-    if packing.height == bounds.u_max:
+    floor = bounds.packing.floor
+    if bounds.height == bounds.u_max:
         return "the least, proven by its height"
-    if packing.height == packing.floor:
+    if bounds.height == floor:
         return "the least, proven by a search that ended"
-    gap = packing.height / max(packing.floor, 1) - 1
+    gap = bounds.height / max(floor, 1) - 1
     return f"at most {format_share(gap)} above the least (effort exhausted)"

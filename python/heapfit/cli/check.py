@@ -34,7 +34,7 @@ def run(command: CheckCommand) -> None:
         base=tuple(command.base or []),
         growth=command.growth,
         is_strict=command.strict,
-        measure=command.measure,
+        measure=command.measure or any(path.suffix != ".md" for path in command.report or []),
         programs=tuple(command.programs or []),
         base_programs=tuple(command.base_programs or []),
         importing=import_options(command.queue),

@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
-from heapfit.plan.quantities import format_count, format_share
+from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.results.html import write
 from heapfit.results.image import image_page, image_parts
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
@@ -125,7 +125,7 @@ def _parts(
         Line(f"{info.title}: {events} ({info.kind}, {bits})"),
         Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count)),
         Line(
-            f"U_max {profile.u_max:,} B at event {profile.u_max_event:,}; at most "
+            f"U_max {profile.u_max:,} B at {format_event(profile.u_max_event)}; at most "
             f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
             f"({profile.never_freed_bytes:,} B)"
         ),

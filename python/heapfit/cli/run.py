@@ -13,6 +13,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_event
 from heapfit.results.check import describe_refusal
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, hide_unless, which_hold
 
@@ -51,7 +52,7 @@ def _run_parts(done: HostRun) -> list[Part]:
     served = [f"Every request was served, {done.events:,} events in all."]
     if first is not None:
         served = [
-            f"It ran out of memory first at event {first.event:,}{more}.",
+            f"It ran out of memory first at {format_event(first.event)}{more}.",
             *describe_refusal(first, plan, done.caller),
         ]
     return [
@@ -107,7 +108,12 @@ _FAILURES: tuple[Column[tuple[HostRun, str | None, int]], ...] = (
     Column("ending", "it", lambda one: describe_ending(one[0].status)),
     Column("caller", "refused", lambda one: one[1]),
     Column("size", "bytes", lambda one: one[0].last and one[0].last.size),
-    Column("event", "at event", lambda one: one[0].last and one[0].last.event),
+    Column(
+        "event",
+        "at event",
+        lambda one: one[0].last and one[0].last.event,
+        shown=lambda one: one[0].last and one[0].last.event + 1,
+    ),
     Column("region", "in", lambda one: one[0].region),
     Column("runs", "runs", lambda one: one[2]),
     Column("status", value=lambda one: one[0].status),

@@ -22,7 +22,7 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
@@ -207,7 +207,7 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
     missing = find_unmet(demand.needs, served)
     unmet = int(np.count_nonzero(missing))
     needed = " or ".join(names_of(int(np.bitwise_or.reduce(missing))))
-    first = f"event {int(np.argmax(missing != 0)):,}"
+    first = format_event(int(np.argmax(missing != 0)))
     one = f"1 request that needs {needed} lies where it is not offered: {first}."
     many = (
         f"{unmet:,} requests that need {needed} lie where it is not offered, the first of "

@@ -26,7 +26,7 @@ from heapfit.fitting.verify.loop import (
 )
 from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.fit_page import write_report
 from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.trace.names import source_name
@@ -71,7 +71,12 @@ def _parts(result: Verification) -> list[Part]:
         Column("run", "run", value=lambda one: one[2].run),
         Column("peak", "peak", value=lambda one: one[2].u_max),
         Column("passed", "passed", value=lambda one: one[2].is_passed),
-        Column("elsewhere", "elsewhere", value=lambda one: one[2].elsewhere),
+        Column(
+            "elsewhere",
+            "elsewhere from",
+            value=lambda one: one[2].elsewhere,
+            shown=lambda one: None if one[2].elsewhere is None else format_event(one[2].elsewhere),
+        ),
         Column("ending", "ending", value=lambda one: one[2].ending),
     ]
     rounds, last = [*enumerate(result.rounds, 1)], result.rounds[-1]
@@ -163,7 +168,8 @@ def _describe_placements(last: Round) -> list[str]:
     return [
         f"{last.matching_runs} of {times} recorded runs placed every block as the replay does.",
         *(
-            f"Run {run.run} differs from event {run.elsewhere:,} on (or events are missing)."
+            f"Run {run.run} differs from {format_event(run.elsewhere or 0)} on (or events are "
+            "missing)."
             for run in elsewhere[:1]
         ),
     ]

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from heapfit import _engine
@@ -47,24 +45,6 @@ def serves_from(trial: _engine.Trial, region: int) -> tuple[bool, int]:
     if trial.asks_room:
         return trial.serves_from(region) is not None, trial.event_count
     return False, 0
-
-
-def least_size(runs: Callable[[int], bool], sizes: Sequence[int]) -> int | None:
-    """The least of ascending sizes in which something runs, found by halving; None: in none.
-
-    A size between two that were tried may differ, as larger regions fail now and then.
-    """
-    place = bisect_left(sizes, True, key=runs)
-    return sizes[place] if place < len(sizes) else None
-
-
-def least_region(
-    trial: _engine.Trial, tried: _engine.TrialResult, sizes: Sequence[int]
-) -> int | None:
-    """The least region for a trace: exact where `tried` gives its reach, else one of `sizes`."""
-    if tried.runs and tried.reach:
-        return trial.region_for(tried.reach)
-    return least_size(lambda size: trial.run(size).runs, sizes)
 
 
 def plain_replay(

@@ -36,6 +36,7 @@ STEEP_OF_GROUPS = 4.5  # of one group of many: what lives long makes slow trends
 _MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much of it
 SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
 _LARGER = 0.1  # by as much at least do sizes rise that grow
+_LASTS = 0.5  # of the pace of its first half, that growth has in its second
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -57,11 +58,19 @@ class BlockGroup:
 
 
 def find_joint_trend(series: Sequence[BlockGroup], growth: Sequence[BlockGroup]) -> Trend:
-    """The trend of the parts of one family together: of the one whose parts hold most."""
-    most = max(FAMILIES, key=lambda family: sum(one.held for one in growth if one.family == family))
-    names = {part.name for part in growth if part.family == most}
-    chosen = (one.troughs for one in series if one.family == most and one.name in names)
-    return trend_of_growth(np.sum(list(chosen), axis=0))
+    """The trend of the parts of one family together.
+
+    Of the family whose parts hold most, but rather of one whose growth goes on at its pace: a
+    thread also holds what filled up and stays, such as a cache.
+    """
+    grown = {(one.family, one.name) for one in growth}
+    parts = [one for one in series if (one.family, one.name) in grown]
+    together = []
+    for family in {one.family for one in growth}:
+        troughs = np.sum([one.troughs for one in parts if one.family == family], axis=0)
+        held = sum(one.held for one in parts if one.family == family)
+        together.append((lasts(troughs), held, troughs))
+    return trend_of_growth(max(together, key=lambda one: one[:2])[2])
 
 
 def find_growth(
@@ -119,6 +128,12 @@ def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
         return False
     half = troughs[len(troughs) // 2 :]
     return min(_chance_of_trend(half), _chance_of_steps(half)) < _STILL_RISES
+
+
+def lasts(troughs: Troughs) -> bool:
+    """True if growth goes on at its pace; a cache takes fewer bytes the fuller it is."""
+    half = len(troughs) // 2
+    return find_trend(troughs[half:]).slope >= _LASTS * find_trend(troughs[:half]).slope
 
 
 def trend_of_growth(troughs: Troughs) -> Trend:

@@ -23,6 +23,7 @@ from heapfit.forecast.growth import (
     find_joint_trend,
     follow_groups,
     grows,
+    lasts,
     sizes_grow,
     trend_of_growth,
 )
@@ -43,7 +44,6 @@ _BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
 _FEWEST_SWINGS = 10  # crossings of the median of windows whose swings can be told from a trend
-_LASTS = 0.5  # of the pace of its first half, that growth has in its second
 _STILL = 0.9  # of the peak, that is live at the end of what ends at its peak
 _JOINED = 3  # windows of which medians are looked at, to tell swings from phases
 _FEWEST_RETURNS = 4  # crossings of these; fewer are phases that come once
@@ -92,12 +92,8 @@ class RecordingKind(Brief):
 
     @property
     def is_leak(self) -> bool:
-        """True if blocks are kept at a pace that lasts; a cache takes fewer the fuller it is."""
-        if not self.is_growing or not self.growth:
-            return False
-        troughs = self.growth[0].troughs
-        half = len(troughs) // 2
-        return find_trend(troughs[half:]).slope >= _LASTS * find_trend(troughs[:half]).slope
+        """True if blocks are kept at a pace that lasts."""
+        return self.is_growing and bool(self.growth) and lasts(self.growth[0].troughs)
 
 
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.demand import Demand, demand_of, parse_need
 from heapfit.plan.memories import MemoriesPlan, names_of
+from heapfit.plan.quantities import format_event
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
 
@@ -116,4 +117,4 @@ def _describe_refusal(
     sizes = {one.name: one.size for one in plan.memories}
     tried = ", ".join(f"{name} ({sizes[name]:,} B)" for name in order)
     where = f"no room in {tried}" if order else "no memory offers that"
-    return f"{demand.name}: event {event:,}: {size:,} bytes{needed}: {where}; rule: {rule}"
+    return f"{demand.name}: {format_event(event)}: {size:,} bytes{needed}: {where}; rule: {rule}"

@@ -114,6 +114,15 @@ def format_count(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
+def format_event(index: int) -> str:
+    """The name of an event of a trace by its index from 0: texts count from 1, as files' lines.
+
+    >>> format_event(0), format_event(10_985)
+    ('event 1', 'event 10,986')
+    """
+    return f"event {index + 1:,}"
+
+
 def require_alignment(alignment: object) -> None:
     """HeapfitError unless blocks may have this alignment.
 

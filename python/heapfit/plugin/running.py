@@ -15,6 +15,7 @@ from typing import IO
 
 from heapfit.errors import HeapfitError
 from heapfit.importers.external_tool import PATIENCE
+from heapfit.plan.quantities import format_event
 from heapfit.plugin.building import IMAGE
 from heapfit.plugin.faults import PROBES, Fault, fault_of
 
@@ -62,7 +63,7 @@ class Process:
         answer = dict(zip(ANSWER, map(int, words), strict=True))
         if answer["fault"] == 0:
             return answer, None
-        where = probe or (f"event {answer['events']:,}" if answer["is_region"] else "init")
+        where = probe or (format_event(answer["events"]) if answer["is_region"] else "init")
         return answer, fault_of(answer["fault"], answer["detail"], answer["other"], where, size)
 
 

@@ -117,7 +117,7 @@ def band(name: str, series: Extremes, edge: str, fill: str) -> list[Trace]:
 
 
 def event_axis(events: int) -> Layout:
-    """The x axis of charts over time, for a trace of `events` events."""
+    """The x axis of charts over time, for a trace of `events` events, which count from 1."""
     ticks = {"dtick": 1} if events <= MOST_SINGLE_TICKS else {}
     return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d", **ticks}
 
@@ -130,7 +130,7 @@ def byte_axis(title: str = "bytes") -> Layout:
 def live_bytes(profile: Profile) -> Extremes:
     """The live bytes U(t), lowest and highest within each step."""
     return Extremes(
-        [i * profile.bucket_width for i in range(len(profile.live_lowest))],
+        [1 + i * profile.bucket_width for i in range(len(profile.live_lowest))],
         profile.live_lowest.tolist(),
         profile.live_highest.tolist(),
     )

@@ -17,7 +17,7 @@ from heapfit.comparison.heap_map import LEAST_HOLE
 from heapfit.comparison.trial import Refusal
 from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan_file import PlanFile
-from heapfit.plan.quantities import format_count, format_share
+from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.results.image import HOLES
 from heapfit.results.number_text import size
 from heapfit.results.parts import (
@@ -73,7 +73,13 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     return [
         *head,
         Fields({"prospect": prospect, "shard": shard_of(check)}),
-        *map(Line, filter(None, [_describe_prospect(prospect), _describe_holes(rows)])),
+        *map(
+            Line,
+            filter(
+                None,
+                [_describe_prospect(prospect), _describe_largest(rows), _describe_holes(rows)],
+            ),
+        ),
         *(part for one in rows for part in _finding_parts(one, check, is_alone=is_one)),
         *map(Note, _list_unchecked(check)),
     ]
@@ -113,7 +119,7 @@ def describe_run(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None = N
     where = _name_region(plan)
     if run.refusal is None:
         return f"{run.name} fits in {where}{_describe_left(run, plan, needed)}"
-    at = f"event {run.refusal.event:,} of {run.trace.events:,}"
+    at = f"{format_event(run.refusal.event)} of {run.trace.events:,}"
     needs = "" if needed is None else f"; it needs {_describe_need(needed)}"
     return f"{run.name} runs out of memory in {where} at {at}{needs}"
 
@@ -264,6 +270,7 @@ _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("tasks", value=lambda one: one.changes and one.changes.tasks),
     Column("refusals", value=lambda one: one.refusals),
     Column("holes", value=lambda one: one.holes and [object_of(HOLES, hole) for hole in one.holes]),
+    Column("largest"),
     Column("grows", value=lambda one: one.grows or None),
 )
 
@@ -304,6 +311,16 @@ def _describe_prospect(prospect: Prospect) -> str:
         if is_told
         else ""
     )
+
+
+def _describe_largest(rows: Sequence[CheckedRecording]) -> str:
+    """The largest request that is served whenever it comes in any recording; "": not measured."""
+    found = [(one.largest, one.run.name) for one in rows if one.largest is not None]
+    if not found:
+        return ""
+    least, name = min(found)
+    whose = f" of {name}, the tightest" if len(found) > 1 else ""
+    return f"A request for up to {least:,} B would be served at any moment{whose}."
 
 
 def _describe_holes(rows: Sequence[CheckedRecording]) -> str:

@@ -7,8 +7,16 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.checks.check import WARNINGS, Check, CheckedRecording, CheckFinding, Source, path_of
-from heapfit.checks.shown import RegionNeed, ShownCheck
+from heapfit.checks.check import (
+    WARNINGS,
+    Check,
+    CheckedRecording,
+    CheckFinding,
+    Source,
+    path_of,
+)
+from heapfit.checks.shown import ShownCheck
+from heapfit.plan.quantities import format_event
 from heapfit.results.check import (
     DIFFERENT,
     change_table,
@@ -19,7 +27,7 @@ from heapfit.results.check import (
     say_verdict,
 )
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
-from heapfit.results.number_text import count, percent, size
+from heapfit.results.number_text import NOT_MEASURED, percent, size
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import (
     Cell,
@@ -46,7 +54,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
         *peak_sections(shown, [found.use], found.sites, _name_moment(found)),
         pools_section(shown, check.plan.plan),
         program_section(shown, live_parts(shown, region)),
-        _recordings_section(check, found.needed),
+        _recordings_section(check),
         _grown_section(found),
     ]
     if not check.is_comparison:
@@ -77,33 +85,43 @@ def _name_moment(found: ShownCheck) -> tuple[str, str, int]:
     return "Out of memory", fails, found.event
 
 
-def _recordings_section(check: Check, needed: Sequence[RegionNeed]) -> Section:
+def _recordings_section(check: Check) -> Section:
     plan, base = check.plan, check.base
     caption = f"Each in the plan's {size(plan.region)}"
     if check.is_comparison and base is not None:
         caption = f"Needs: bytes of {plan.heap} ({size(base.needed)} for {base.name})"
     if base is not None:
         caption += f"; growth: of the peak, relative to {size(base.peak)}"
-    columns: list[Column[tuple[CheckedRecording, RegionNeed]]] = [
-        Column(page="recording", shown=lambda one: _name_recording(*one, check)),
-        Column(page="verdict", shown=lambda one: _mark_verdict(one[0])),
-        Column(page="peak", shown=lambda one: one[0].run.peak, told=size),
+    columns: list[Column[CheckedRecording]] = [
+        Column(page="recording", shown=lambda one: _name_recording(one, check)),
+        Column(page="verdict", shown=_mark_verdict),
+        Column(page="peak", shown=lambda one: one.run.peak, told=size),
         Column(
             page="growth",
-            shown=lambda one: None if one[0].growth is None else percent(one[0].growth / 100),
+            shown=lambda one: None if one.growth is None else percent(one.growth / 100),
         ),
-        Column(page="needs", shown=lambda one: _tell_need(one[1])),
         Column(
-            page="" if check.is_comparison else "out of memory at event",
-            shown=lambda one: count(one[0].run.refusal.event) if one[0].run.refusal else "none",
+            page="needs",
+            shown=lambda one: one.needed and (one.needed.r_safe or "more than tried"),
+            told=lambda need: size(need) if isinstance(need, int) else need or NOT_MEASURED,
+        ),
+        Column(
+            page="" if check.is_comparison else "out of memory",
+            shown=lambda one: (
+                f"at {format_event(one.run.refusal.event)}" if one.run.refusal else "none"
+            ),
         ),
     ]
-    rows = [*zip(check.recordings, needed, strict=True)]
-    return Section("recordings", "The recordings", [Table(columns, rows, caption=f"{caption}.")])
+    return Section(
+        "recordings",
+        "The recordings",
+        [Table(columns, check.recordings, caption=f"{caption}.")],
+    )
 
 
-def _name_recording(one: CheckedRecording, need: RegionNeed, check: Check) -> Cell:
-    used = ("used for the plan" if need.is_seen else "hold-out",)
+def _name_recording(one: CheckedRecording, check: Check) -> Cell:
+    is_seen = check.plan.trained_on.has_seen(one.content)
+    used = ("used for the plan" if is_seen else "hold-out",)
     return Cell(one.run.name, used if len(check.recordings) > 1 and not check.is_comparison else ())
 
 
@@ -111,12 +129,6 @@ def _mark_verdict(one: CheckedRecording) -> Cell:
     is_spent = set(one.findings) <= WARNINGS
     tone = HOLDS if not one.findings else UNSURE if is_spent else FAILED
     return Cell("", mark=say_verdict(one), tone=tone)
-
-
-def _tell_need(need: RegionNeed) -> str:
-    if need.region is None:
-        return "more than tried"
-    return f"at most {size(need.region)}" if need.is_bound else size(need.region)
 
 
 def _grown_section(found: ShownCheck) -> Section | None:

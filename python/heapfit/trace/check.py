@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.quantities import format_event
 from heapfit.trace.operations import FREE, is_allocation
 
 
@@ -78,4 +79,4 @@ class TraceCheck:
     def _refuse_where(self, wrong: NDArray[Any], values: NDArray[Any], what: str) -> None:
         if wrong.any():
             row = int(wrong.argmax())
-            raise HeapfitError(f"event {self.events + row}: {what.format(values[row])}")
+            raise HeapfitError(f"{format_event(self.events + row)}: {what.format(values[row])}")

@@ -90,7 +90,7 @@ def _number_blocks(events: Iterable[Event]) -> Iterator[tuple[int, int, int, int
     live: dict[Hashable, int] = {}
     count = 0
     for number, event in enumerate(events):
-        where = f"event {number}"
+        where = f"events[{number}]"
         if not isinstance(event, Sequence):
             raise HeapfitError(f"{where}: is {event!r} (give operation, block, bytes)")
         if not _FIELDS[0] <= len(event) <= _FIELDS[1]:

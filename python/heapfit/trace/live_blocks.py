@@ -22,7 +22,8 @@ def live_blocks(
 ) -> list[tuple[Pool, list[int], list[int], list[int]]]:
     """The filled pools of a plan that has some, in order, each with at least `samples` steps.
 
-    Of each pool: where its steps begin, and the fewest and the most live blocks within each.
+    Of each pool: the events, from 1, that its steps begin with, and the fewest and the most live
+    blocks within each.
     """
     sizes = [pool.size for pool in plan.pools]
     series, engine_plan = _engine.SizeSeries(sizes, samples), plan.engine()
@@ -38,7 +39,7 @@ def live_blocks(
     return [
         (
             pool,
-            [i * result.bucket_width for i in range(len(lowest))],
+            [1 + i * result.bucket_width for i in range(len(lowest))],
             lowest.tolist(),
             highest.tolist(),
         )

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan.quantities import LARGEST_REGION
+from heapfit.plan.quantities import LARGEST_REGION, format_event
 from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 from heapfit.trace.table_file import Columns
@@ -73,8 +73,9 @@ def _serve(trace: Trace, over: list[_Request]) -> Iterator[Columns]:
 def _describe(over: Sequence[_Request]) -> tuple[str, ...]:
     """A sentence on each of the first ones, and one on the others."""
     named = (
-        f"Event {event:,} asks for {size:,} B{f' at call site {site:08x}' if site else ''} "
-        "(-1 as a size?): left out, since no heap below 4 GiB serves it."
+        f"{format_event(event).capitalize()} asks for {size:,} B"
+        f"{f' at call site {site:08x}' if site else ''} (-1 as a size?): left out, since no heap "
+        "below 4 GiB serves it."
         for event, size, site in over[:_MOST_NAMED]
     )
     more = len(over) - _MOST_NAMED

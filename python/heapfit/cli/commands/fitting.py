@@ -131,7 +131,12 @@ class CheckCommand(Command):
         bool, Option("--strict", "Fail also if a run uses the margin or is not whole.")
     ] = False
     measure: Annotated[
-        bool, Option("--measure", "Search the smallest region of recordings that pass, too.")
+        bool,
+        Option(
+            "--measure",
+            "Search also the smallest region of recordings that pass, and the largest request "
+            "served at any moment.",
+        ),
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
     report: Annotated[

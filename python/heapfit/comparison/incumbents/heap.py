@@ -38,6 +38,7 @@ from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import format_event
 from heapfit.plan.values import parse_values
 from heapfit.trace.operations import ALIGNED, is_allocation, is_end
 
@@ -134,8 +135,8 @@ class Heap:
         if not self.aligns and beyond.any():
             first = int(np.argmax(beyond))
             raise HeapfitError(
-                f"event {first + 1}: asks for an alignment of {requests.alignment[first]}, which "
-                f"{self.title} cannot serve"
+                f"{format_event(first)}: asks for an alignment of {requests.alignment[first]}, "
+                f"which {self.title} cannot serve"
             )
         if self.resizes is not Resizes.IN_PLACE:
             requests = replace_resizes(requests, self._moves)

@@ -80,6 +80,31 @@ def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
     )
 
 
+def insert_probes(
+    requests: Requests, size: int, batch: int = 1 << 17
+) -> Iterator[_engine.EventArray]:
+    """The requests in batches, after each of them one for `size` bytes that is freed at once."""
+    allocating = np.flatnonzero(is_allocation(requests.op))
+    for first in range(0, len(requests.op), batch):
+        part = slice(first, first + batch)
+        named = requests.named[part]
+        number = np.arange(first, first + len(named))
+        probe = number + np.searchsorted(allocating, number, side="right")
+        events = _engine.EventArray(3 * first)
+        events.append(
+            _alternate("u1", requests.op[part], ALLOC, FREE),
+            _alternate("u4", named + allocating[named], probe, probe),
+            _alternate("u8", requests.size[part], size, 0),
+            _alternate("u4", requests.alignment[part], 0, 0),
+        )
+        yield events
+
+
+def _alternate(kind: str, *values: NDArray[Any] | int) -> NDArray[Any]:
+    """The first of all values, then the second of all, and so on."""
+    return np.stack(np.broadcast_arrays(*values), axis=1).ravel().astype(kind)
+
+
 def find_placing_events(requests: Requests) -> NDArray[np.int64]:
     """The events that ask for a block; a heap is asked the same number, in the same order."""
     return np.flatnonzero(~is_end(requests.op, requests.size))

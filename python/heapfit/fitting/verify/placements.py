@@ -21,6 +21,7 @@ from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.heaps import name_system_heap
 from heapfit.importers.boots import read_frames
 from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_event
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace
@@ -61,8 +62,9 @@ def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
     event = find_first_difference(trace, plan, reader.addresses)
     if event is not None:
         yield (
-            f"From event {event} on {heap.name}'s rule places blocks elsewhere than the device "
-            "did: calls were recorded outside the heap's lock, or the device has another heap."
+            f"From {format_event(event)} on {heap.name}'s rule places blocks elsewhere than the "
+            "device did: calls were recorded outside the heap's lock, or the device has another "
+            "heap."
         )
 
 

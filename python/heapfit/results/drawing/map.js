@@ -56,6 +56,7 @@
     }
 
     const across = (event) => (byTime ? times[event] : event);
+    const eventText = (event) => `event ${number.format(event + 1)}`; // texts count from 1
     const stateOf = (heap) => (chosen === null ? told.heaps[heap].own : told.heaps[heap].row[chosen]);
     const suffix = () => (chosen === null ? "" : `-${chosen}`);
 
@@ -498,19 +499,19 @@
             const event = eventAt(x);
             const isInside = event >= told.window[0] && event < told.window[1];
             readout.textContent = block !== null ? this.blockText(block)
-                : isInside ? `No request at ${bytes(Math.floor(address))}, event `
-                    + `${number.format(event)}: free, a header or padding.`
+                : isInside ? `No request at ${bytes(Math.floor(address))}, `
+                    + `${eventText(event)}: free, a header or padding.`
                 : "Zoom into the frame to see single blocks.";
         }
 
         blockText(i) {
             const life = ends[i] - starts[i];
-            const last = ends[i] === told.heaps[this.heap].events ? "to the end" : `to ${number.format(ends[i])}`;
+            const last = ends[i] === told.heaps[this.heap].events ? "to the end" : `to ${number.format(ends[i] + 1)}`;
             const inTime = told.hasTimes
                 ? `, ${number.format(+(times[ends[i]] - times[starts[i]]).toPrecision(4))} ms` : "";
             const site = told.sites ? `; call site ${told.sites.labels[columns.sites[i]]}` : "";
-            return `${bytes(this.sizeOf(i))} at ${bytes(this.places[i])}; event `
-                + `${number.format(starts[i])} ${last} (${number.format(life)} events${inTime})`
+            return `${bytes(this.sizeOf(i))} at ${bytes(this.places[i])}; `
+                + `${eventText(starts[i])} ${last} (${number.format(life)} events${inTime})`
                 + `${site}.`;
         }
 
@@ -644,7 +645,7 @@
         if (!refused) {
             return `${name} serves every request.`;
         }
-        return `${name} runs out of memory at event ${number.format(refused.event)}, a request for `
+        return `${name} runs out of memory at ${eventText(refused.event)}, a request for `
             + `${bytes(refused.size)}: ${bytes(refused.live)} are live and ${bytes(refused.free)} free; `
             + `the largest free block has ${bytes(refused.largest_hole)}.`;
     }

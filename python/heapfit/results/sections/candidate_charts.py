@@ -84,7 +84,7 @@ def _curves(winner: Row, styles: Mapping[str, tuple[str, float]]) -> list[Trace]
     return [
         line(
             f"{column}, {name}",
-            series["event"].tolist(),
+            (series["event"] + 1).tolist(),
             series[column].tolist(),
             color=colour,
             width=width,

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from heapfit.comparison.heap_map import PeakUse
+from heapfit.plan.quantities import format_event
 from heapfit.results.chart import Chart, Trace, row_axis, row_title
-from heapfit.results.number_text import count, percent, size
+from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import site_label
 from heapfit.results.parts import Column, Line, Part, Piece, Section, Strip, Table
 from heapfit.trace.blocks import blocks_of
@@ -53,7 +54,7 @@ def peak_sections(
     title, sentence, event = moment or ("The peak", _AT_PEAK, shown.profile.u_max_event)
     found = find_holders(shown, event, sites)
     live = sum(one.bytes for one, _ in found)
-    heading = f"{title}: {size(live)} live at event {count(event)}"
+    heading = f"{title}: {size(live)} live after {format_event(event)}"
     parts: list[Part] = [
         Line(_describe_holders(shown, sites)),
         Strip([piece for piece, _ in found]),

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT
 from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import format_event
 from heapfit.results.chart import Extremes
 from heapfit.results.number_text import count, marked, percent, size, term
 from heapfit.results.parts import (
@@ -36,7 +37,7 @@ def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Sectio
     """The program of a recording; what its heap adds follows the tiles."""
     profile = shown.profile
     rows, lives = _list_sizes(profile), _list_lives(profile)
-    at = f"most live bytes, at event {count(profile.u_max_event)}"
+    at = f"most live bytes, after {format_event(profile.u_max_event)}"
     parts: list[Part] = [
         Tiles(
             [
