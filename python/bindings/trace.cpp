@@ -164,6 +164,14 @@ void bind_trace(nb::module_ &module) {
     bind_reader<TextTrace>(module, "TextTrace", "Reads the text form of a trace.");
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
+    module.def(
+        "names_calls",
+        [](nb::bytes header) {
+            return names_calls({header.c_str(), header.size()});
+        },
+        nb::arg("header"),
+        "Whether a table's first line names the columns of a trace, or of calls that were "
+        "printed.");
     bind_reader<LifetimeTrace>(module, "LifetimeTrace", "Reads minimalloc's buffers.");
     bind_wire(module);
     bind_reader<FrameTrace>(module, "FrameTrace",

@@ -120,7 +120,7 @@ def test_other_text_is_passed_over_wherever_chunks_end(step):
     reader, found, _ = read_frames(b"# a log\n" + log + b"\xf5\xfd\xff", step)
     assert found == rows
     count = 8 + sum(map(len, noise)) + 3
-    assert reader.notes == [f"{count} bytes of other text passed over."]
+    assert reader.notes == [f"{count:,} bytes of other text passed over."]
 
 
 def test_the_clock_may_wrap_and_does_not_go_back():
@@ -255,7 +255,7 @@ def test_more_than_65535_missing_events_are_known_by_the_next_header():
     first, last = recorder.finished()
     reader, rows, _ = read_frames(header() + first + header(200_001, 200_002) + last)
     assert len(rows) == 2
-    assert reader.notes[0].startswith("200000 events are missing in 1 place:")
+    assert reader.notes[0].startswith("200,000 events are missing in 1 place:")
 
 
 def test_a_log_without_a_header_has_its_events_and_no_times():

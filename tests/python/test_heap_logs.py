@@ -170,7 +170,7 @@ CALLS = {
     "a lone 0 is no heap of heaplogs, whose number may stand before a block": (
         "hl{m,16,3fff0370}\nhl{r,8,0,3fff0400}\nhl{r,9,1,0,3fff0500}\nhl{m,4,0}\n",
         [(ALLOC, 0, 16), (ALLOC, 1, 8), (ALLOC, 2, 9)],
-        ["1 request that the heap refused left out."],
+        ["1 request that the heap refused left out, the largest of 4 bytes."],
     ),
     "a resize of a block before the log is an allocation": (
         "malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n",
@@ -201,7 +201,7 @@ CALLS = {
         "malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"
         "calloc(4294967296, 4294967296) = 0x30\nrealloc(0x10, 0) = (nil)\n",
         [(ALLOC, 0, 8), (FREE, 0, 0)],
-        ["3 requests that the heap refused left out."],
+        [f"3 requests that the heap refused left out, the largest of {2**64 - 1:,} bytes."],
     ),
     "a line may hold several events": (
         "hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n",

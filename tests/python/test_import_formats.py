@@ -472,9 +472,48 @@ def test_every_field_of_a_line_is_read(tmp_path):
     ]
 
 
+def test_sizes_may_be_words_and_a_counter_of_16_bits_begins_again(tmp_path):
+    path = put(
+        tmp_path,
+        "65000 main| mem GET 21 W @10",
+        "65300 net | mem GET 0x10 W @20",
+        "12 main| mem GET 3 W @30",
+        "65535 main| mem PUT @10",
+        "20 main| mem PUT @20",
+        "19 net | mem PUT it back",
+    )
+    own = OwnLines(
+        "{time:ms} {any}| mem GET {size:w4} W @{address}", "{time:ms} {any}| mem PUT @{address}"
+    )
+    assert [row[:4] for row in read(path, own)] == [
+        (0, 0, 84, 0),
+        (0, 1, 64, 300_000),
+        (0, 2, 12, 548_000),
+        (4, 0, 0, 548_000),
+        (4, 1, 0, 556_000),
+    ]
+    reader = own.open()
+    reader.feed(path.read_bytes())
+    assert reader.notes == [
+        "1 time below its predecessor set to it.",
+        "The clock's counter of 16 or 32 bits began again 1 time.",
+        "1 line has the words of a description, but another form, and nothing is read of: "
+        '"19 net | mem PUT it back".',
+        "1 line of other text passed over.",
+    ]
+
+
+def test_lines_that_look_like_calls_and_are_not_read_are_told():
+    lines = ["1 main| mem GET 24 B @10", "2 net | mem GET 24 B @20", "3 net | mem idle"]
+    reader = OwnLines("{task}| mem GET {size} B @{address}").open()
+    reader.feed("\n".join(lines).encode() + b"\n")
+    assert [note for note in reader.notes if lines[1] in note]
+
+
 @pytest.mark.parametrize(
     ("own", "told"),
     [
+        (OwnLines("{size:w3} at {address}"), '"size:w3" is none of address, size'),
         (OwnLines("{size} bytes", free="f {address}"), "it needs {address}, as the other lines"),
         (OwnLines("a {size}", free="f {any}"), "it needs {size}"),
         (OwnLines("at {address}"), "it needs {size}"),

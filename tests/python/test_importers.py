@@ -270,7 +270,7 @@ def test_a_long_log_with_a_byte_order_mark_is_read_to_its_end(tmp_path, coding):
     text = boot + "malloc(24) = 0x20000100\r\n" * 2
     info = import_file(put(tmp_path, text.encode(coding)), tmp_path / "t.parquet").info
     assert info.events == 3
-    assert f"{stream.HEAD // 8} lines of other text passed over." in info.notes
+    assert f"{stream.HEAD // 8:,} lines of other text passed over." in info.notes
 
 
 def test_a_file_that_is_packed_twice_is_refused_with_what_to_do(tmp_path):

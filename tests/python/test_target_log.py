@@ -55,7 +55,7 @@ def test_a_log_is_recorded_from_whatever_stands_before_its_frames(tmp_path):
     code, printed = told("record", "--serial", log, "-o", tmp_path / "uart.parquet")
     assert code == 0
     assert "3 events (whole)" in printed
-    assert "120000 bytes of other text passed over." in printed
+    assert "120,000 bytes of other text passed over." in printed
 
 
 def test_a_line_is_heard_until_the_time_is_over(tmp_path, line):

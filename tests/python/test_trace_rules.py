@@ -102,6 +102,21 @@ READ_OTHERWISE = {
         {"op": [0, 1, 2, 2, 2]}),
     "csv: gaps kept as fractions": ("op,object,size,function\nMALLOC,1,24.0,main\nfree,1\n",
         {"op": [ALLOC, FREE], "size": [24, 0]}, 'Column "function" passed over: not known.'),
+    "csv: a table of calls that a program printed": (
+        "no;ms;function;pointer;bytes\n1;5;pvPortMalloc;0xf7a01008;512\n"
+        "2;7;pvPortMalloc;0x00000000;1048576\n3;8;vPortFree;0x00000000;\n"
+        "4;9;vPortFree;0xf7a01008;\n5;10;vPort",
+        {"op": [ALLOC, FREE], "size": [512, 0], "time": [0, 4000]},
+        'Column "no" passed over: not known.', "1 request that the heap refused left out.",
+        f"{CUT}line 6: the file ends inside this line (it was cut short; copy or record it again)"),
+    "csv: such a table with other names": (
+        "us,event,old,ptr,len\n1,heap_caps_calloc,,20A0,8\n3,realloc,20A0,20B0,9\n4,free,,20b0,\n",
+        {"op": [1, RESIZE, FREE], "object": [0, 0, 0], "size": [8, 9, 0], "time": [0, 2, 3]}),
+    "csv: its blocks may come again, and its resizes be unknown": (
+        "op,address,size\nmalloc,10,8\nmalloc,10,9\nrealloc,20,7\nfree,(nil),\nnew,NULL,4\n",
+        {"op": [ALLOC, FREE, ALLOC, ALLOC], "size": [8, 0, 9, 7]},
+        "1 block taken as freed, in whose place others were given.",
+        "1 request that the heap refused left out."),
     "csv: a last line that is cut": ("op,object,size\nalloc,0,8\nalloc,1,9\nfre",
         {"size": [8, 9]},
         f"{CUT}line 4: the file ends inside this line (it was cut short; copy or record it again)"),

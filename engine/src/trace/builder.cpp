@@ -19,8 +19,17 @@ constexpr std::uint64_t signed_limit = std::uint64_t{1} << 63; // sums and times
 
 } // namespace
 
+std::string grouped(std::uint64_t number) {
+    std::string digits = std::to_string(number);
+    for (std::size_t at = digits.size(); at > 3;) {
+        at -= 3;
+        digits.insert(at, 1, ',');
+    }
+    return digits;
+}
+
 std::string counted(std::uint64_t count, const char *one, const char *many) {
-    return std::to_string(count) + " " + (count == 1 ? one : many);
+    return grouped(count) + " " + (count == 1 ? one : many);
 }
 
 std::string emergency_pool_note(Bytes size) {

@@ -3,6 +3,7 @@
 #include "heapfit/trace/csv.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 namespace heapfit {
@@ -10,7 +11,56 @@ namespace heapfit {
 namespace {
 
 constexpr std::array<const char *, CsvLines::column_count> column_names = {
-    "op", "object", "size", "alignment", "time", "thread", "site", "needs", "served"};
+    "op", "object", "size", "alignment", "time", "thread", "site", "needs", "served", "old"};
+
+struct PrintedName {
+    std::string_view name;
+    CsvLines::Column column;
+    std::uint64_t unit = 1; // of a time, in us
+};
+
+// What programs call the columns of a table of their calls.
+constexpr auto printed_names = std::to_array<PrintedName>({
+    {"op", CsvLines::op},           {"function", CsvLines::op},
+    {"func", CsvLines::op},         {"call", CsvLines::op},
+    {"event", CsvLines::op},        {"operation", CsvLines::op},
+    {"object", CsvLines::object},   {"pointer", CsvLines::object},
+    {"ptr", CsvLines::object},      {"address", CsvLines::object},
+    {"addr", CsvLines::object},     {"size", CsvLines::size},
+    {"bytes", CsvLines::size},      {"length", CsvLines::size},
+    {"len", CsvLines::size},        {"alignment", CsvLines::alignment},
+    {"align", CsvLines::alignment}, {"time", CsvLines::time},
+    {"us", CsvLines::time},         {"time_us", CsvLines::time},
+    {"ms", CsvLines::time, 1000},   {"time_ms", CsvLines::time, 1000},
+    {"old", CsvLines::old},         {"old_pointer", CsvLines::old},
+    {"old_ptr", CsvLines::old},     {"old_address", CsvLines::old},
+});
+
+// Words in the names of functions, the first that a name has: pvPortMalloc, heap_caps_free.
+constexpr std::array<std::pair<std::string_view, Op>, 9> op_words = {{
+    {"realloc", Op::resize},
+    {"dealloc", Op::free},
+    {"free", Op::free},
+    {"delete", Op::free},
+    {"release", Op::free},
+    {"calloc", Op::zeroed},
+    {"zalloc", Op::zeroed},
+    {"alloc", Op::alloc},
+    {"new", Op::alloc},
+}};
+
+bool has_all(const std::vector<std::string_view> &fields,
+             std::initializer_list<std::string_view> names) {
+    return std::ranges::all_of(names, [&fields](std::string_view name) {
+        return std::ranges::any_of(fields, [name](auto one) { return lowered(one) == name; });
+    });
+}
+
+// What a program calls a column; null if it is none of those.
+const PrintedName *printed_name(std::string_view field) {
+    const auto *found = std::ranges::find(printed_names, lowered(field), &PrintedName::name);
+    return found == printed_names.end() ? nullptr : found;
+}
 
 constexpr std::array<std::pair<std::string_view, Op>, 11> op_names = {{
     {"alloc", Op::alloc},
@@ -36,6 +86,11 @@ Op to_op(std::string_view word, std::uint64_t number) {
     if (letters != word) {
         return to_op(letters, number);
     }
+    for (const auto &[part, op] : op_words) {
+        if (word.find(part) != word.npos) {
+            return op;
+        }
+    }
     refuse_line(number, "op " + quoted(word) + " is none of alloc, zeroed, aligned, resize, free");
 }
 
@@ -46,9 +101,15 @@ bool CsvLines::has_column(Column column) const {
 }
 
 void CsvLines::read_columns(std::uint64_t number) {
+    is_printed_ = !has_all(fields_, {"op", "object"});
     for (const std::string_view field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), lowered(field));
-        const auto column = static_cast<Column>(found - column_names.begin());
+        auto column = static_cast<Column>(found - column_names.begin());
+        column = column == old ? column_count : column;
+        if (const PrintedName *printed = is_printed_ ? printed_name(field) : nullptr) {
+            column = has_column(printed->column) ? column_count : printed->column;
+            time_unit_ = column == time ? printed->unit : time_unit_;
+        }
         if (column == column_count) {
             unknown_.add(field);
         } else if (has_column(column)) {
@@ -71,9 +132,13 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
     if (word.empty() && column >= alignment) {
         return 0;
     }
-    const bool is_hex = word.starts_with("0x") || word.starts_with("0X");
-    return to_number<Number>(word.substr(is_hex ? 2 : 0), line, column_names[column],
-                             is_hex ? 16 : 10);
+    const bool has_prefix = word.starts_with("0x") || word.starts_with("0X");
+    const bool is_address = is_printed_ && (column == object || column == old);
+    if (is_address && (word.empty() || word == "(nil)" || lowered(word) == "null")) {
+        return 0;
+    }
+    return to_number<Number>(word.substr(has_prefix ? 2 : 0), line, column_names[column],
+                             has_prefix || is_address ? 16 : 10);
 }
 
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
@@ -81,6 +146,9 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     split_row(line, separator_, number, fields_);
     if (columns_.empty()) {
         read_columns(number);
+        if (is_printed_) {
+            builder.drop_unknown();
+        }
         if (has_column(needs)) {
             builder.tell_needs();
         }
@@ -103,11 +171,59 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     request.size = request.op == Op::free ? 0 : number_in<std::uint64_t>(size, number);
     request.alignment = number_in<std::uint64_t>(alignment, number);
     request.time = number_in<std::uint64_t>(time, number);
+    request.time = request.time > UINT64_MAX / time_unit_ ? UINT64_MAX : request.time * time_unit_;
     request.thread = number_in<std::uint32_t>(thread, number);
     request.site = number_in<std::uint32_t>(site, number);
     request.needs = number_in<std::uint8_t>(needs, number);
     request.served = number_in<std::uint8_t>(served, number);
+    if (is_printed_) {
+        add_call(request, number, builder);
+    } else {
+        builder.add(request, number);
+    }
+}
+
+// Adds what a program printed: a request that returned 0 was refused, one that resizes an unknown
+// block is an allocation, and a free of 0 is none.
+void CsvLines::add_call(Request request, std::uint64_t number, TraceBuilder &builder) {
+    if (request.id == 0) {
+        refused_ += request.op != Op::free;
+        return;
+    }
+    if (request.op == Op::resize) {
+        const auto before = has_column(old) ? number_in<std::uint64_t>(old, number) : request.id;
+        if (before != request.id && builder.is_live(before)) {
+            (void)builder.rename(before, request.id, number);
+        }
+        request.op = builder.is_live(request.id) ? Op::resize : Op::alloc;
+    }
     builder.add(request, number);
+}
+
+std::vector<std::string> CsvLines::notes() const {
+    std::vector<std::string> told = unknown_.notes();
+    if (refused_ != 0) {
+        told.push_back(counted(refused_, "request", "requests") +
+                       " that the heap refused left out.");
+    }
+    return told;
+}
+
+bool names_calls(std::string_view header) {
+    std::vector<std::string_view> fields;
+    try {
+        split_row(header, separator_of(header), 1, fields);
+    } catch (const Error &) {
+        return false;
+    }
+    const auto has = [&fields](CsvLines::Column column) {
+        return std::ranges::any_of(fields, [column](std::string_view field) {
+            const PrintedName *name = printed_name(field);
+            return name != nullptr && name->column == column;
+        });
+    };
+    return has_all(fields, {"op", "object"}) ||
+           (has(CsvLines::op) && has(CsvLines::object) && has(CsvLines::size));
 }
 
 void CsvLines::finish() const {

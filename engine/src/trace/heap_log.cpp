@@ -220,6 +220,23 @@ std::string key_of(std::string_view line, std::string_view function) {
     return std::string(is_number ? thread : "") + ' ' + std::string(function);
 }
 
+// Whether a line has a number and all words of a description: it may be a call in another form.
+bool has_words_of(std::string_view line, std::string_view pattern) {
+    constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    bool has_words = false;
+    for (std::size_t at = 0; at < pattern.size();) {
+        const std::string_view word = pattern.substr(
+            at, std::min(pattern.find_first_not_of(letters, at), pattern.size()) - at);
+        if (word.size() > 1 && line.find(word) == line.npos) {
+            return false;
+        }
+        has_words = has_words || word.size() > 1;
+        at += word.size();
+        at += at < pattern.size() && pattern[at] == '%' ? 2 : 1;
+    }
+    return has_words && line.find_first_of("0123456789") != line.npos;
+}
+
 std::optional<std::size_t> dialect_of(std::string_view line) {
     if (line.find("alloc resumed>") != line.npos) {
         return dialects.size() - 1; // calls
@@ -232,6 +249,19 @@ std::optional<std::size_t> dialect_of(std::string_view line) {
         }
     }
     return std::nullopt;
+}
+
+// A sentence on requests whose names are not known, with how many lines call each.
+std::string describe_unread(const std::map<std::string, std::uint64_t> &unread) {
+    std::uint64_t count = 0;
+    std::string names;
+    for (const auto &[name, lines] : unread) {
+        count += lines;
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    return counted(count, "line looks", "lines look") +
+           " like requests of another name, and are not read: " + names.substr(0, longest_names) +
+           ".";
 }
 
 // Adds the callers that a line behind a call tells; SystemView's are names of files with lines.
@@ -379,6 +409,10 @@ void HeapLogTrace::look_at(std::string_view line) {
     number_behind("total allocations:", said_allocations_);
     number_behind("total frees:", said_frees_);
     is_overflowed_ = is_overflowed_ || line.find("has overflowed") != line.npos;
+    if (std::ranges::any_of(own_texts_, [line](auto &own) { return has_words_of(line, own); })) {
+        alike_ = alike_lines_ == 0 ? quoted(line) : alike_;
+        alike_lines_++;
+    }
     const std::size_t result = std::min(line.find(") = 0x"), line.find(" returned 0x"));
     const std::size_t bracket = line.find('(');
     if (result == line.npos || bracket == line.npos || bracket > result || !own_.empty()) {
@@ -494,7 +528,7 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     request.id = call.address;
     request.size = call.size;
     request.alignment = call.alignment;
-    request.time = call.time;
+    request.time = carry_on(call);
     request.thread = static_cast<std::uint32_t>(call.thread);
     request.site = name_site(call.callers);
     request.served = call.served;
@@ -526,6 +560,32 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     }
 }
 
+// The time of a call by a clock that may be a counter of 16 or 32 bits: where it falls from the
+// last eighth of its range into the first it began again, and lines of several tasks may change
+// places.
+std::uint64_t HeapLogTrace::carry_on(const HeapCall &call) {
+    const auto is_in = [](std::uint64_t time, std::uint64_t begin, std::uint64_t end) {
+        return begin <= time && time < end;
+    };
+    highest_ = std::max(highest_, call.time);
+    for (const unsigned bits : {16U, 32U}) {
+        const std::uint64_t range = call.unit << bits;
+        const std::uint64_t eighth = range / 8;
+        if (range == 0 || highest_ >= range) {
+            continue;
+        }
+        if (is_in(last_time_, range - eighth, range) && call.time < eighth) {
+            carried_ += range;
+            wraps_++;
+        } else if (carried_ != 0 && last_time_ < eighth && call.time >= range - eighth) {
+            return call.time + carried_ - range;
+        }
+        break;
+    }
+    last_time_ = call.time;
+    return std::min(call.time, UINT64_MAX - carried_) + carried_;
+}
+
 std::vector<std::string> HeapLogTrace::notes() const {
     std::vector<std::string> told;
     if (dialect_ && !dialects[*dialect_].note.empty()) {
@@ -548,15 +608,16 @@ std::vector<std::string> HeapLogTrace::notes() const {
                        (is_overflowed_ ? ", since its records were full." : "."));
     }
     if (!unread_.empty()) {
-        std::uint64_t count = 0;
-        std::string names;
-        for (const auto &[name, lines] : unread_) {
-            count += lines;
-            names += (names.empty() ? "" : ", ") + name;
-        }
-        told.push_back(counted(count, "line looks", "lines look") +
-                       " like requests of another name, and are not read: " +
-                       names.substr(0, longest_names) + ".");
+        told.push_back(describe_unread(unread_));
+    }
+    if (wraps_ != 0) {
+        told.push_back("The clock's counter of 16 or 32 bits began again " +
+                       counted(wraps_, "time.", "times."));
+    }
+    if (alike_lines_ != 0) {
+        told.push_back(counted(alike_lines_, "line has", "lines have") +
+                       " the words of a description, but another form, and nothing is read of: " +
+                       alike_ + ".");
     }
     if (other_lines_ != 0) {
         told.push_back(counted(other_lines_, "line", "lines") + " of other text passed over.");

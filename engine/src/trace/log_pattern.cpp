@@ -87,13 +87,10 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
         call.count = value;
         return;
     case 'T':
-        call.time = value;
-        return;
     case 'M':
-        call.time = value > UINT64_MAX / 1000 ? UINT64_MAX : value * 1000;
-        return;
     case 'Z':
-        call.time = value > UINT64_MAX / 1'000'000 ? UINT64_MAX : value * 1'000'000;
+        call.unit = letter == 'T' ? 1 : letter == 'M' ? 1000 : 1'000'000;
+        call.time = value > UINT64_MAX / call.unit ? UINT64_MAX : value * call.unit;
         return;
     case 'K':
         call.thread = value;
@@ -104,6 +101,13 @@ void put(HeapCall &call, char letter, std::uint64_t value) {
         return;
     case 'I':
         return;
+    case '2':
+    case '4':
+    case '8': { // words of so many bytes
+        const auto word = static_cast<std::uint64_t>(letter - '0');
+        call.size = value > UINT64_MAX / word ? UINT64_MAX : value * word;
+        return;
+    }
     default:
         call.size = value;
     }
@@ -120,6 +124,9 @@ int base_of(char letter, std::string_view line) {
     case 'Z':
         return 10;
     case 'U':
+    case '2':
+    case '4':
+    case '8':
     case 'W':
     case 'K':
     case 'C':
@@ -276,6 +283,7 @@ bool take_call(std::string_view &line, const LogPattern &pattern, std::size_t ta
             // A product that no heap can serve: what calloc is to refuse.
             if (multiply(call.size, call.count)) {
                 call.address = 0;
+                call.size = UINT64_MAX;
             }
             return true;
         }
@@ -407,6 +415,9 @@ constexpr auto fields = std::to_array<Field>({{"address", 'A'},
                                               {"old:x", 'O'},
                                               {"size", 'U'},
                                               {"size:x", 'H'},
+                                              {"size:w2", '2'},
+                                              {"size:w4", '4'},
+                                              {"size:w8", '8'},
                                               {"count", 'N'},
                                               {"task", 'K'},
                                               {"site", 'C'},
@@ -420,8 +431,8 @@ constexpr auto fields = std::to_array<Field>({{"address", 'A'},
 char letter_of(std::string_view name) {
     const auto found = std::ranges::find(fields, name, &Field::name);
     if (found == fields.end()) {
-        throw Error(quoted(name) + " is none of address, size, size:x, count, old, task, site, "
-                                   "time:s, time:ms, time:us, memory, any");
+        throw Error(quoted(name) + " is none of address, size, size:x, size:w2, size:w4, size:w8, "
+                                   "count, old, task, site, time:s, time:ms, time:us, memory, any");
     }
     return found->letter;
 }
@@ -432,7 +443,7 @@ void check_letters(const std::string &letters, Op op, bool by_size) {
     if (!by_size && !has('A')) {
         throw Error("it needs {address}, as the other lines have");
     }
-    if ((by_size || op != Op::free) && !has('U') && !has('H')) {
+    if ((by_size || op != Op::free) && letters.find_first_of("UH248") == letters.npos) {
         throw Error("it needs {size}");
     }
     if (op == Op::resize && !has('O') && !has('W')) {
@@ -443,8 +454,9 @@ void check_letters(const std::string &letters, Op op, bool by_size) {
 
 // Where the field ends that a line begins with, or npos: other braces are text, as of JSON.
 std::size_t end_of_field(std::string_view line) {
-    const std::size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz:", 1);
-    return line.front() == '{' && end != line.npos && end > 1 && line[end] == '}' ? end : line.npos;
+    const std::size_t end = line.find_first_not_of("abcdefghijklmnopqrstuvwxyz:0123456789", 1);
+    const bool is_field = line.front() == '{' && end != line.npos && end > 1 && line[end] == '}';
+    return is_field && !begins_with_digit(line.substr(1)) ? end : line.npos;
 }
 
 std::string pattern_of(std::string_view line, Op op, bool by_size) {

@@ -2,11 +2,14 @@
 // A running heap's calls to events, with what its log leaves out.
 #include "heapfit/trace/running_heap.hpp"
 
+#include <algorithm>
+
 namespace heapfit {
 
 void RunningHeap::allocate(const Request &request, std::uint64_t position) {
     if (request.id == 0) {
         refused_++;
+        largest_refused_ = std::max(largest_refused_, request.size);
         return;
     }
     make_room(request.id, request.time, position);
@@ -88,7 +91,8 @@ std::vector<std::string> RunningHeap::notes() const {
     }
     if (refused_ != 0) {
         told.push_back(counted(refused_, "request", "requests") +
-                       " that the heap refused left out.");
+                       " that the heap refused left out, the largest of " +
+                       grouped(largest_refused_) + " bytes.");
     }
     if (unknown_resizes_ != 0) {
         told.push_back(

@@ -49,6 +49,7 @@ _FOREIGN = tuple(
         ),
         (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
         (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
+        (rb"\A= Start\s*(= End\s*)?\Z", "a file of mtrace without a call", "did the program run?"),
         (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
         (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees"),
         (
@@ -154,14 +155,9 @@ def _begins_with(line: bytes, start: bytes = rb"(?!)") -> Callable[[bytes], bool
     return lambda head: bool(re.match(start, head) or re.match(line, _first_line(head)))
 
 
-def _columns(head: bytes) -> set[bytes]:
-    """The names in the line that names the columns of a table, if it is one."""
-    line = _first_line(head).replace(b'"', b"").lower()
-    return {name.strip() for name in re.split(rb"[,;\t]", line)}
-
-
 def _is_lifetimes(head: bytes) -> bool:
-    columns = _columns(head)
+    line = _first_line(head).replace(b'"', b"").lower()
+    columns = {name.strip() for name in re.split(rb"[,;\t]", line)}
     begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
     return bool(begins and ends) and b"size" in columns
 
@@ -223,7 +219,7 @@ FORMATS = (
     Format(
         "csv",
         "CSV with a header line naming op, object, size, ...",
-        lambda head: {b"op", b"object"} <= _columns(head),
+        lambda head: _engine.names_calls(_first_line(head)),
         read_by(_engine.CsvTrace),
     ),
     Format(

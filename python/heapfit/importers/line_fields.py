@@ -35,14 +35,14 @@ _FIELDS: Final = MappingProxyType(
         **{  # of a call, which is no figure
             f"{name}{form}": r"[\w.]{1,60}"
             for name in ("address", "size", "old", "count", "task", "site")
-            for form in ("", ":x")
+            for form in ("", ":x", ":w2", ":w4", ":w8")
         },
         **dict.fromkeys(("time:s", "time:ms", "time:us"), _TIME),
         "memory": r"(?P<memory>[\w.-]{1,60})",
         "any": "",  # what is there up to the text behind
     }
 )
-_FIELD: Final = re.compile(r"\{([a-z]+(?::[a-z]*)?)\}")
+_FIELD: Final = re.compile(r"\{([a-z]+(?::[a-z]*\d?)?)\}")
 # Texts behind a field that could as well be its end, of some fields and of others.
 _UNCLEAR: Final = MappingProxyType(
     {"any": re.compile(r"(?!)"), "memory": re.compile(r"[\w.-]"), "time": re.compile(r"[\w.,:+-]")}

@@ -60,9 +60,9 @@ _VERBS = (
 _ASKER = re.compile(
     r"^([^\w]{1,3}(?:(?:by|from|in|at|for|caller|owner|task|func\w*)\W{1,3})?)([A-Za-z_]\w*)\W*$"
 )
-_FIELD = re.compile(r"\{[a-z:]+\}")  # no text that a description can hold
+_FIELD = re.compile(r"\{[a-z:\d]+\}")  # no text that a description can hold
 _NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
-_UNKNOWN = re.compile(r"(\d+) frees? of an unknown")
+_UNKNOWN = re.compile(r"([\d,]+) frees? of an unknown")
 _MOST_UNKNOWN = 0.2  # of the events: more frees of blocks that nobody gave are no frees
 _SHOWN = 3  # lines
 _MOST_LINES = 5_000
@@ -291,7 +291,7 @@ def _try(
         reader.finish()
     except HeapfitError:
         return ()
-    unknown = sum(int(one[1]) for note in reader.notes if (one := _UNKNOWN.match(note)))
+    unknown = sum(int(one[1].replace(",", "")) for one in map(_UNKNOWN.match, reader.notes) if one)
     is_more = reader.events > sum(map(len, groups))  # other lines look alike
     is_blind = not own.has_addresses and not own.free
     is_unpaired = unknown > _MOST_UNKNOWN * (reader.events + unknown)

@@ -19,7 +19,7 @@ _TOLD = re.compile(
 )
 
 _OWN_NAME = re.compile(r"\{(?:memory|task|site)\}")
-_FIELD = re.compile(r"\{[a-z:]+\}")
+_FIELD = re.compile(r"\{[a-z:\d]+\}")
 
 
 def read_told_names(log: Path, lines: str = "") -> dict[int, str]:

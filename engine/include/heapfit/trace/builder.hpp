@@ -57,6 +57,9 @@ enum class OnUnknown { refuse, drop };
 // "1 line", "2 lines": what notes begin with.
 [[nodiscard]] std::string counted(std::uint64_t count, const char *one, const char *many);
 
+// A number with commas between its thousands.
+[[nodiscard]] std::string grouped(std::uint64_t number);
+
 // A sentence on libstdc++'s emergency pool of so many bytes, which a reader left out.
 [[nodiscard]] std::string emergency_pool_note(Bytes size);
 
@@ -66,6 +69,9 @@ class TraceBuilder {
     explicit TraceBuilder(OnUnknown on_unknown, std::string_view unit = "line");
 
     void add(const Request &request, std::uint64_t position);
+
+    // The source is a log of a program that ran: its events of unknown objects are dropped.
+    void drop_unknown() { on_unknown_ = OnUnknown::drop; }
 
     // The source tells what requests need: there is a column of it, 0 for those before.
     void tell_needs();

@@ -64,6 +64,7 @@ class HeapLogTrace {
     void apply_held();
     void look_at(std::string_view line);
     [[nodiscard]] std::uint32_t name_site(const Callers &callers);
+    [[nodiscard]] std::uint64_t carry_on(const HeapCall &call);
     bool take_listed(std::string_view line, std::uint64_t number);
     void end_table(std::uint64_t number);
 
@@ -78,7 +79,9 @@ class HeapLogTrace {
     std::map<std::uint32_t, Callers> chains_;
     std::optional<std::pair<HeapCall, std::uint64_t>> held_; // whose callers may follow, its line
     std::map<std::string, std::uint64_t> unread_;            // lines by the name that they call
-    std::uint64_t said_allocations_ = 0;                     // by the log's own words
+    std::string alike_;                  // the first line that has the words of a description alone
+    std::uint64_t alike_lines_ = 0;      // such lines
+    std::uint64_t said_allocations_ = 0; // by the log's own words
     std::uint64_t said_frees_ = 0;
     bool is_overflowed_ = false;
     std::uint64_t listed_ = 0;       // blocks of the last list
@@ -91,6 +94,10 @@ class HeapLogTrace {
     bool is_other_ = false;          // the line has had no call so far
     bool is_ended_ = false;          // by the line that ends a whole log
     std::string damage_;
+    std::uint64_t highest_ = 0;   // time that a line had, in us
+    std::uint64_t last_time_ = 0; // in us, as the line had it
+    std::uint64_t carried_ = 0;   // us of the counter's ranges that are over
+    std::uint64_t wraps_ = 0;
     std::uint64_t lines_ = 0;
     std::uint64_t other_lines_ = 0;
 };

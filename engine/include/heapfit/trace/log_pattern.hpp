@@ -33,6 +33,7 @@ struct HeapCall {
     std::uint64_t count = 1; // of such sizes
     std::uint64_t alignment = 0;
     std::uint64_t time = 0; // us
+    std::uint64_t unit = 0; // us in one of what the line counts; 0 = it has no time
     std::uint64_t thread = 0;
     std::uint8_t served = 0; // bits of what its memory offers; 0 = unknown
     Callers callers{};
@@ -50,12 +51,12 @@ struct HeapCall {
 };
 
 // What must stand in a line, anywhere. %A address, %O old address, %I any address: hexadecimal; %S
-// size, %N count of them, %L alignment: decimal; %H size, hexadecimal; %U size, %W old size, %K
-// task, %C site: decimal or behind 0x hexadecimal, of a task or site its name, too; %Q site,
-// hexadecimal; %B callers with colons between them, %P one by its name; %G a text in quotes, of
-// which a copy is made; %V a task's name; %E a memory's; %T time in us, %M in ms, %Z in s; %F the
-// rest of a function's name; %X any text up to what follows; %D "0," or "1,", a heap, if an address
-// is behind it; %% a percent sign; a blank: one or more.
+// size, %N count of them, %L alignment: decimal; %2, %4, %8 size in words of so many bytes; %H
+// size, hexadecimal; %U size, %W old size, %K task, %C site: decimal or behind 0x hexadecimal, of a
+// task or site its name, too; %Q site, hexadecimal; %B callers with colons between them, %P one by
+// its name; %G a text in quotes, of which a copy is made; %V a task's name; %E a memory's; %T time
+// in us, %M in ms, %Z in s; %F the rest of a function's name; %X any text up to what follows; %D
+// "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
@@ -76,9 +77,10 @@ struct LogPattern {
 };
 
 // A line as its user describes it: "Allocated {size} bytes at {address}". Fields are {address},
-// {size} ({size:x} where hexadecimal digits have no 0x), {count} of such sizes, {old} of a resize,
-// {task}, {memory}, {site}, {time:us} ({time:ms}, {time:s}), and {any} for text that differs. In a
-// log whose lines have no {address} a free has {size}, and {old} is the size before.
+// {size} ({size:x} where hexadecimal digits have no 0x, {size:w4} in words of 4 bytes), {count} of
+// such sizes, {old} of a resize, {task}, {memory}, {site}, {time:us} ({time:ms}, {time:s}), and
+// {any} for text that differs. In a log whose lines have no {address} a free has {size}, and {old}
+// is the size before.
 struct OwnLine {
     Op op;
     std::string text;

@@ -53,6 +53,7 @@ class RunningHeap {
     std::uint64_t time_ = 0;
     std::uint64_t without_time_ = 0;
     std::uint64_t refused_ = 0;
+    std::uint64_t largest_refused_ = 0; // bytes
     std::uint64_t unknown_resizes_ = 0;
 };
 

@@ -135,7 +135,6 @@ class ImportCommand(Command):
         Option(
             "--free",
             "With --line: a line that is a free: 'Freed {address}'.",
-            IMPORTING,
             metavar="TEXT",
         ),
     ] = None
