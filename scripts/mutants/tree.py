@@ -10,7 +10,7 @@ from pathlib import Path
 from mutants.mutant import Mutant, mutated
 
 MOST_MEMORY = 16 << 30  # bytes of address space of a command; solvers map much of it
-WALL_TO_CPU = 10  # a machine may have other work; what waits for nothing ends after so many times
+WALL_TO_CPU = 100  # a machine may have much other work; what waits for nothing ends, too
 
 
 class Tree:
