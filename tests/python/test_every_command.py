@@ -32,6 +32,7 @@ from heapfit.cli.main import all_commands, options_of
 from heapfit.cli.parser import read_command, split_words
 from heapfit.cli.printing import progress
 from heapfit.cli.printing.help_screen import list_examples
+from heapfit.cli.removed import REMOVED
 from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
@@ -259,9 +260,10 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
         ("compare", "give a trace or a workload"),
         ("zzz", "No such command: zzz (one of fit, check, verify"),
         ("--vers", "Option '--version' is to be typed whole"),
+        *((" ".join(old), f"{' '.join(old).strip()} is gone: {REMOVED[old]}") for old in REMOVED),
     ],
 )
-def test_a_wrong_value_is_told_in_plain_words(words, told, refused):
+def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, refused):
     status, said, printed = refused(words.split())
     assert (status, printed) == (2, "")
     assert told in said
@@ -349,7 +351,7 @@ def test_percents_and_shares_take_the_sign_or_not():
 def test_a_value_may_begin_with_a_dash_and_the_last_of_several_counts():
     declared = all_commands()["compare"]
     words = ["--cflags", "-O2", "a", "--cflags=-g", "--seed", "1", "b", "--seed=2", "--", "--json"]
-    typed, left = split_words(words, options_of(declared))
+    typed, left = split_words("compare", words, options_of(declared))
     command = read_command(declared, options_of(declared), typed, left)
     assert (command.cflags, command.seed, command.as_json) == (["-O2", "-g"], 2, False)
     assert command.words == ["a", "b", "--json"]

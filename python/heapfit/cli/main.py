@@ -22,7 +22,7 @@ from typing import Annotated
 
 import heapfit
 from heapfit.cli.arguments import Shell, list_options
-from heapfit.cli.parser import Option, UsageError, read_command, split_words
+from heapfit.cli.parser import Option, UsageError, read_command, reject_removed, split_words
 from heapfit.cli.printing.help_screen import describe, describe_usage, list_help, list_terms
 from heapfit.cli.printing.lines import fail, note, print_line
 from heapfit.errors import HeapfitError, did_you_mean
@@ -189,6 +189,8 @@ def _run(words: Sequence[str]) -> int:
     name, *rest = [*words[1:], "--help"] if words[0] == "help" else words
     if name.startswith("-"):
         return _run_program([name, *rest])
+    for old in (name, " ".join([name, *rest[:1]])):
+        reject_removed(old)
     if name not in _homes():
         raise UsageError(
             f"No such command: {name} ({did_you_mean(name, [*_homes(), '--version'])})"
@@ -198,7 +200,7 @@ def _run(words: Sequence[str]) -> int:
 
 def _run_program(words: Sequence[str]) -> int:
     """Prints what an option of the program itself asks for."""
-    typed, _ = split_words(words, _PROGRAM_OPTIONS)
+    typed, _ = split_words("", words, _PROGRAM_OPTIONS)
     asked = read_command(
         _Program, list_options(_Program), [one for one in typed if one[0].field], []
     )
@@ -215,7 +217,7 @@ def _run_program(words: Sequence[str]) -> int:
 def _run_command(name: str, words: Sequence[str]) -> int:
     """Prints the command's help if it is asked for, else runs it."""
     declared = find_command(name)
-    typed, rest = split_words(words, options_of(declared))
+    typed, rest = split_words(name, words, options_of(declared))
     switches = [option for option, _ in typed if not option.field]
     if _HELP in switches or _HELP_ALL in switches:
         _print_lines(help_of(name, _HELP_ALL in switches))

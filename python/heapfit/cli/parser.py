@@ -17,7 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
-from heapfit.errors import HeapfitError, find_similar
+from heapfit.cli.removed import REMOVED
+from heapfit.errors import HeapfitError, RemovedError, find_similar
 from heapfit.trace.kinds import Kind
 
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
@@ -129,7 +130,7 @@ class Option:
 
 
 def split_words(
-    words: Sequence[str], options: Iterable[Option]
+    command: str, words: Sequence[str], options: Iterable[Option]
 ) -> tuple[list[tuple[Option, str]], list[str]]:
     """The options that were typed, each with the text of its value, and the words beside them."""
     named = {name: one for one in options for name in one.names}
@@ -143,6 +144,7 @@ def split_words(
         if name in named:
             what = "requires an argument" if takes[name] else "does not take a value"
             raise UsageError(f"Option '{name}' {what}") from None
+        reject_removed(command, name)
         meant = {f"--{one.metavar.lower()}": one.name for one in named.values() if one.metavar}
         wanted = meant.get(name, name)
         raise UsageError(add_similar(f"No such option: {name}", wanted, named)) from None
@@ -174,6 +176,13 @@ def read_command(
         if one.is_required and one.field not in values:
             raise UsageError(one.missing())
     return declared(**values)
+
+
+def reject_removed(command: str, option: str = "") -> None:
+    """RemovedError with what does its work now if there was such a command or option of one."""
+    if (command, option) in REMOVED:
+        name = f"{command} {option}".strip()
+        raise RemovedError(f"{name} is gone: {REMOVED[command, option]}")
 
 
 def add_similar(message: str, word: str, known: Iterable[str]) -> str:
