@@ -286,6 +286,9 @@ FAILURES = {
     "my_alloc_fail:  - requested size 900\nmy_alloc_fail:  - largest free size : 950\n"
     "my_alloc_fail:  - total free size   : 990": "another memory, such as internal RAM",
     "Out of memory: need 5000 bytes, free 4000": "used up, and 1,000 B more",
+    "malloc(9000) returned NULL\nfree heap: 8000": "used up, and 1,000 B more",
+    "no room for 9000 bytes\nfree heap: 8000": "used up, and 1,000 B more",
+    "calloc(4, 2250) failed, 9000 bytes\nfree heap: 8000": "used up, and 1,000 B more",
     "Mem alloc fail. size 0x00000420 caps 0x00000804\nFree heap: 800": "used up, and 256 B more",
 }
 
@@ -335,6 +338,24 @@ def test_a_failed_request_in_its_own_line_says_why(tmp_path, text):
     (tmp_path / "device.log").write_text(text + "\n")
     shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
     assert FAILURES[text] in " ".join(shown.split())
+
+
+STARTS = {
+    "MPY: soft reboot": 3,
+    "main(): This is RIOT! (Version: 2024.01)": 3,
+    "[INFO: Main      ] Starting Contiki-NG-release/v4.9": 3,
+    "[I][app:029]: Running through setup()...": 3,
+    "Reset reason: brownout": 3,
+    "heap free 9000, reset reason 4": 1,  # a line of state
+}
+
+
+@pytest.mark.parametrize("said", STARTS)
+def test_a_start_of_the_device_is_known_by_its_words(tmp_path, said):
+    (tmp_path / "device.log").write_text(
+        f"{said}\n" + f"free heap: 9000\n{said}\n" * 2 + "free heap: 8000\n"
+    )
+    assert read_log(tmp_path / "device.log").boots == STARTS[said]
 
 
 # A request that failed between states of two memories: it was asked of the internal one.

@@ -192,17 +192,20 @@ _TOLD = tuple(
 )
 _PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
 # A start of the device: boot ROMs of ESP32 and ESP8266, ESP-IDF, Zephyr, MCUboot, NuttX, RT-Thread,
-# U-Boot, and what programs print of the reason.
+# U-Boot, MicroPython, RIOT, Contiki-NG, ESPHome, and what programs print of the reason.
 _START = re.compile(
     r"(rst:0x)|(^ ?ets [A-Z][a-z]{2} +\d)|(^ESP-ROM:)|(rst cause ?:)"
     r"|(cpu_start: (?:Pro|Multi|Uni))"
     r"|(\*\*\* ?Booting )|(^NuttShell \(NSH\))|(^U-Boot \d)|(^ ?\\ \| /\s*$)"
-    r"|((?<![\"\w])(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
+    r"|(^MPY: soft reboot|This is RIOT!|Starting Contiki-NG|Running through setup\(\))"
+    # Not of a line that has other figures before it: that tells a state.
+    r"|(^[^,;=|\"]{0,80}?\b(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
     re.IGNORECASE,
 )
 _START_WORDS = (  # of which each line that tells a start has one
     *(b"rst:0x", b"ets ", b"esp-rom:", b"rst cause", b"cpu_start", b"booting ", b"nuttshell"),
     *(b"u-boot", b"\\ | /", b"reset", b"reboot", b"restart"),
+    *(b"this is riot!", b"contiki-ng", b"through setup()"),
 )
 _MOST_PREFIXES = 8
 _JITTER = 2.0  # seconds by which lines of several tasks may stand in another order

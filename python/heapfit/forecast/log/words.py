@@ -51,6 +51,7 @@ _SPELLINGS = tuple(
         (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
         (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
         (r"\bavl: (\d+), blocks \d+, alloc: \d+, free: \d+", r"free: \1"),  # counts of calls
+        (r"\bcalloc\(\d+, ?\d+\)", "calloc"),  # whose bytes are none of the two
         (r"\bfreemem ?: ?\d+, freemem32 ?: ?(\d+)", r"free: \1"),  # MAVLink's MEMINFO, mavlogdump
     )
 )
@@ -72,7 +73,7 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     ),
     (
         Field.FAILURES,
-        r"fail\w*\W*(count|cnt|request|alloc\w*\W*(:|=|cnt|count|total|$)|times|total)"
+        r"fail\w*\W*(count|cnt|requests?\b|alloc(s|ations?)?\W*(:|=|cnt|count|total|$)|times|total)"
         r"|alloc\w*\W*(fail|fails|failures|err|errors)\W*$|^\W*err(ors?)?\W*$",
     ),
     (Field.FAILED, r"fail\w*\W*$|out of memory|unable to alloc"),
@@ -121,8 +122,8 @@ _BEHIND = (
 )
 # A line of a request that failed, and the words of its size.
 _FAILS = re.compile(
-    r"fail|unable|cannot|can'?t|could ?n.?t|no mem|no heap|out of|exhaust|\boom\b|not enough"
-    r"|insufficient|too small|too big|missing",
+    r"fail|unable|cannot|can'?t|could ?n.?t|no mem|no heap|no room|returned (?:null|0x0\b)|out of"
+    r"|exhaust|\boom\b|not enough|insufficient|too small|too big|missing",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
