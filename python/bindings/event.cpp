@@ -50,6 +50,11 @@ EventArray tagged(const EventArray &array, const Column<std::uint16_t> &tags) {
     return array.tagged(as_span(tags));
 }
 
+EventArray moving(const EventArray &array, const Column<std::uint16_t> &moves) {
+    const nb::gil_scoped_release release;
+    return array.moving(as_span(moves));
+}
+
 } // namespace
 
 void bind_event(nb::module_ &module) {
@@ -62,6 +67,8 @@ void bind_event(nb::module_ &module) {
              nb::arg("alignment") = nb::none(), nb::arg("tag") = nb::none(),
              "Appends columns of equal length; no alignments, or no tags, means that all are 0.")
         .def("tagged", &tagged, nb::arg("tag"), "The same events, the requests with these tags.")
+        .def("moving", &moving, nb::arg("moves"),
+             "The same without tags, the resizes with a 1 served by a new block, a copy, a free.")
         .def("ops", &column<std::uint8_t, &Event::op>, "As in a trace; a copy.")
         .def("objects", &column<ObjectId, &Event::object>, "A copy.")
         .def("sizes", &column<Bytes, &Event::size>, "Bytes; a copy.")

@@ -41,6 +41,21 @@ TEST(only_what_may_be_tagged_carries_a_tag) {
     }
 }
 
+TEST(only_a_resize_moves) {
+    const std::array ops = {alloc, zeroed, aligned, resized, resized, freed};
+    const std::array<ObjectId, 6> objects = {0, 1, 2, 0, 1, 0};
+    const std::array<Bytes, 6> sizes = {8, 8, 8, 9, 9, 0};
+    const std::array<std::uint16_t, 6> moves = {1, 1, 1, 0, 7, 1};
+    EventArray array;
+    array.append({ops, objects, sizes, {}, {}});
+    const EventArray moving = array.moving(moves);
+    const std::array<int, 6> expected = {0, 0, 0, 0, 1, 0};
+    for (std::size_t i = 0; i < expected.size(); i++) {
+        CHECK(moving.events()[i].tag == expected[i]);
+    }
+    CHECK_ERROR("events: there must be as many tags as events", array.moving({}));
+}
+
 // Events are told by their numbers in the whole trace.
 TEST(a_bad_event_is_named_and_nothing_appended) {
     const std::array ops = {alloc, alloc};

@@ -204,6 +204,31 @@ TEST(a_failed_resize_keeps_the_old_block) {
     CHECK(replay.result().failure->size == 1000);
 }
 
+// Of two blocks of 8 B one is always taken: by the old block, until the new one is there.
+TEST(a_move_takes_a_new_block_and_keeps_the_old_one_if_there_is_none) {
+    test::TraceBuilder trace;
+    const ObjectId object = trace.alloc(8);
+    trace.resize(object, 6);
+    trace.resize(object, 8);
+    const ObjectId other = trace.alloc(8);
+    trace.resize(object, 5);
+    trace.free(other);
+    trace.resize(object, 4);
+    trace.free(object);
+    trace.alloc(8);
+    trace.alloc(8);
+    for (Event &event : trace.events) {
+        event.tag = event.op == Op::resize ? 1 : 0;
+    }
+    Replay replay = replay_of(one_pool(2, 8), mebibyte, {.keep_going = true});
+    CHECK(replay.feed(trace.events));
+    const ReplayResult result = replay.result();
+    CHECK(replay.refusals() == std::vector<std::uint64_t>{4});
+    CHECK(result.payload == 6 + 6 + 4);
+    CHECK(result.resizes == 4 && result.frees == 2 && result.live_peak == 16);
+    CHECK(replay.live() == 16);
+}
+
 TEST(a_request_of_0_bytes_takes_a_block_and_adds_no_live_bytes) {
     test::TraceBuilder trace;
     trace.alloc(0);

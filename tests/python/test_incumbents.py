@@ -18,14 +18,16 @@ from captures import ethernet, ipv4, pcap
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
 from heapfit import _engine
+from heapfit.checks.system_run import PlacedRequests
 from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.incumbents.heap import Resizes, find_heap, make_system_heap
+from heapfit.comparison.incumbents.heap import Heap, Resizes, find_heap, make_system_heap
 from heapfit.comparison.incumbents.heaps import is_heap, is_simulated, list_heap_names
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import Requests, requests_of
+from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
@@ -476,6 +478,82 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
 def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
     offsets = offsets_of(name, long_walk(resizes))
     assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
+
+
+# ---- past a refusal
+
+
+def requests_from(rows: list[tuple[int, int, int]]) -> Requests:
+    op, named, sizes = (np.array(column, int) for column in zip(*rows, strict=True))
+    none = np.zeros(len(rows), np.uint32)
+    return Requests(op.astype(np.uint8), named.astype(np.uint32), sizes.astype(np.uint64), none)
+
+
+def refused_of(heap: Heap, requests: Requests, region: int) -> list[int]:
+    """The events that are refused."""
+    asked = ServedRequests.of(heap, requests)
+    refused = PlacedRequests(requests, heap, asked, region, 16).find_refused()
+    return asked.asked_at[refused].tolist()
+
+
+def refused_one_by_one(heap: Heap, requests: Requests, region: int) -> list[int]:
+    """Each request is asked at the end of what was served so far, in a heap of its own."""
+    made: list[tuple[int, int, int]] = []
+    blocks: dict[int, tuple[int, int]] = {}  # of an object: its number, its size
+    refused, born = [], 0
+
+    def serves(*rows: tuple[int, int, int]) -> bool:
+        replay = _engine.Replay(heap.plan.engine(), region, 16)
+        if replay.feed(requests_from([*made, *rows]).engine()):
+            made.extend(rows)
+            return True
+        return False
+
+    rows = zip(requests.op.tolist(), requests.named.tolist(), requests.size.tolist(), strict=True)
+    for event, (op, named, size) in enumerate(rows):
+        if op != ALLOC and named not in blocks:
+            continue
+        number, before = blocks.get(named, (-1, 0))
+        asked = max(size, heap.least)
+        if op == FREE or (op == RESIZE and size == 0):
+            assert serves((FREE, number, 0))
+            del blocks[named]
+        elif op == RESIZE and not heap._moves(np.array([size]), np.array([before], np.uint64))[0]:
+            if serves((RESIZE, number, asked)):
+                blocks[named] = number, size
+            else:
+                refused.append(event)
+        elif serves((ALLOC, born, asked), *([(FREE, number, 0)] if op == RESIZE else [])):
+            blocks[named] = born, size
+            born += 1
+        else:
+            refused.append(event)
+    return refused
+
+
+@pytest.mark.parametrize("name", [*SYSTEM_HEAPS, "tlsf", "first_fit", "good_fit"])
+def test_a_replay_past_refusals_keeps_what_a_refused_resize_had(name):
+    heap = find_heap(name, 8)
+    many = [(ALLOC, 1 + i, 10_000) for i in range(10)]
+    grows = requests_from([(ALLOC, 0, 10_000), (RESIZE, 0, 100_000), *many])
+    room = measure(heap, [requests_from([(ALLOC, 0, 10_000)])]).found[0].search.r_safe
+    assert refused_of(heap, grows, room) == list(range(1, 12))
+    for sizes in ((100_000, 100_000), (2_000,)):  # of a block that there never was
+        resizes = [(RESIZE, 0, size) for size in sizes]
+        lost = [(ALLOC, 0, 100_000), *resizes, (FREE, 0, 0), (ALLOC, 1, 10_000)]
+        assert refused_of(heap, requests_from(lost), room) == [0]
+
+
+@pytest.mark.parametrize("name", [*SYSTEM_HEAPS, "tlsf"])
+def test_a_replay_past_refusals_asks_as_one_by_one(name):
+    heap, requests = find_heap(name, 8), walk(0, 100)
+    needed = measure(heap, [requests]).found[0].search.r_min
+    least = heap.plan.engine().smallest_region
+    regions = [least + (needed - least) * share // 80 * 8 for share in (4, 7)]
+    refused = [refused_of(heap, requests, region) for region in regions]
+    assert refused == [refused_one_by_one(heap, requests, region) for region in regions]
+    kinds = {int(requests.op[event]) for each in refused for event in each}
+    assert RESIZE in kinds or name == "newlib"  # whose memory comes in pages
 
 
 def test_newlib_asks_for_pages():

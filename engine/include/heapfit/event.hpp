@@ -37,7 +37,7 @@ struct Event {
     ObjectId object;
     Op op;
     std::uint8_t alignment_log2; // of an aligned request; 0 = the heap's own alignment
-    std::uint16_t tag;           // of the call site, of an alloc or a zeroed; 0 = none
+    std::uint16_t tag; // of the call site, of an alloc or a zeroed; 0 = none; of a resize 1 = moved
 };
 
 static_assert(sizeof(Event) == 16 && std::is_trivially_copyable_v<Event>);

@@ -50,7 +50,9 @@ struct Replay::Visitor {
         }
         totals.resizes++;
         const void *const address =
-            operations.resize_sized(heap, plan, address_of(block), block.size, event.size);
+            event.tag == 0
+                ? operations.resize_sized(heap, plan, address_of(block), block.size, event.size)
+                : move(event, block);
         if (address == nullptr) {
             return refuse(i, event);
         }
@@ -62,11 +64,7 @@ struct Replay::Visitor {
     bool freed(std::size_t, const Event &, const Block &block) {
         if (block.offset != refused) {
             totals.frees++;
-            if (needs_size) {
-                operations.free_sized(heap, plan, address_of(block), block.size);
-            } else {
-                operations.free(heap, plan, address_of(block));
-            }
+            give_back(block);
             totals.below_peak += block.size;
         }
         return true;
@@ -77,6 +75,25 @@ struct Replay::Visitor {
     }
 
   private:
+    void give_back(const Block &block) {
+        if (needs_size) {
+            operations.free_sized(heap, plan, address_of(block), block.size);
+        } else {
+            operations.free(heap, plan, address_of(block));
+        }
+    }
+
+    // A resize of a heap that has none: its caller takes a new block and copies, and keeps the old
+    // one if there is none.
+    [[gnu::noinline]] const void *move(const Event &event, const Block &block) {
+        const void *const address = operations.alloc(heap, plan, event.size);
+        if (address != nullptr) {
+            totals.payload += std::min<Bytes>(block.size, event.size);
+            give_back(block);
+        }
+        return address;
+    }
+
     // A zeroed, an aligned or a tagged request. The zeroing itself changes no placement, so it is
     // left out.
     [[nodiscard]] void *serve_special(const Event &event) {
@@ -93,7 +110,7 @@ struct Replay::Visitor {
         void *const address = event.tag != 0 && alloc_at != nullptr
                                   ? alloc_at(heap, plan, event.size, event.tag)
                                   : operations.alloc(heap, plan, event.size);
-        totals.zeroed += event.op == Op::zeroed && address != nullptr ? event.size : 0;
+        totals.payload += event.op == Op::zeroed && address != nullptr ? event.size : 0;
         return address;
     }
 
@@ -350,7 +367,7 @@ ReplayResult Replay::result() const {
     result.height = totals_.highest - std::min(totals_.lowest, totals_.highest);
     result.loads = counts_.loads;
     result.stores = counts_.stores;
-    result.payload = counts_.payload + totals_.zeroed;
+    result.payload = counts_.payload + totals_.payload;
     result.refusals = totals_.refusals;
     result.failure = failure_;
     result.placement_hash = totals_.placement_hash;

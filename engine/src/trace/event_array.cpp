@@ -73,6 +73,10 @@ std::uint16_t tag_of(const Event &event, std::uint16_t tag) {
     return event.op <= Op::zeroed ? tag : std::uint16_t{0};
 }
 
+std::uint16_t move_of(const Event &event, std::uint16_t move) {
+    return event.op == Op::resize && move != 0 ? std::uint16_t{1} : std::uint16_t{0};
+}
+
 } // namespace
 
 void EventArray::append(const EventColumns &columns) {
@@ -102,7 +106,8 @@ void EventArray::append(const EventColumns &columns) {
     }
 }
 
-EventArray EventArray::tagged(std::span<const std::uint16_t> tags) const {
+template <typename TagOf>
+EventArray EventArray::with_tags(std::span<const std::uint16_t> tags, const TagOf &tag_of) const {
     if (tags.size() != events_.size()) {
         throw Error("events: there must be as many tags as events");
     }
@@ -111,6 +116,14 @@ EventArray EventArray::tagged(std::span<const std::uint16_t> tags) const {
         array.events_[row].tag = tag_of(events_[row], tags[row]);
     }
     return array;
+}
+
+EventArray EventArray::tagged(std::span<const std::uint16_t> tags) const {
+    return with_tags(tags, tag_of);
+}
+
+EventArray EventArray::moving(std::span<const std::uint16_t> moves) const {
+    return with_tags(moves, move_of);
 }
 
 } // namespace heapfit

@@ -19,7 +19,6 @@ from heapfit.comparison.incumbents.requests import insert_probes
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.stored import BATCH
 
 _STEP = 8  # bytes between two sizes that are tried
 
@@ -52,15 +51,17 @@ class PlacedRequests:
     def find_refused(self, progress: Progress = ignore_progress) -> NDArray[np.bool_]:
         """True for each block that is refused where the replay goes on.
 
-        Frees and resizes of refused blocks are dropped.
+        Frees and resizes of refused blocks are dropped; a refused resize keeps the old block. What
+        a later resize does depends on its size, so the replay is repeated until the two agree.
         """
-        replay, served = self.make_replay(keep_going=True), self.asked.served
-        if replay is None:
-            return np.ones(len(self.asked.asked_at), np.bool_)
-        for first in range(0, len(served.op), BATCH):
-            replay.feed(served.engine(first, first + BATCH))
-            progress("count refusals", min(1.0, (first + BATCH) / len(served.op)))
-        return np.isin(self.asked.served_at, replay.refusals)
+        asked, moves = self.asked, self.heap.find_moves(self.asked.requests)
+        while (replay := self.make_replay(keep_going=True)) is not None:
+            replay.feed(self.heap.events_past_refusals(self.recording, moves))
+            before, moves = moves, self.heap.find_moves(asked.requests, replay.refusals)
+            if np.array_equal(before, moves):
+                progress("count refusals", 1.0)
+                return np.isin(asked.asked_at, replay.refusals)
+        return np.ones(len(asked.asked_at), np.bool_)
 
     def find_largest_request(self) -> int:
         """The largest request, in bytes, that is served at whatever moment it comes.

@@ -2,9 +2,9 @@
 // Exact replay: every event of a trace done to a real heap of core, and what it cost.
 //
 // The rules (DESIGN.md): a request of 0 bytes adds 0 to the live bytes; a zeroed request is an
-// allocation whose bytes count as payload; a resize that fails keeps the old block. A refusal ends
-// the replay, unless keep_going: then it is counted, and later events of an object that was never
-// served are passed over.
+// allocation whose bytes count as payload; a resize that fails keeps the old block, also where it
+// is moved. A refusal ends the replay, unless keep_going: then it is counted, and later events of
+// an object that was never served are passed over.
 #pragma once
 
 #include <limits>
@@ -141,8 +141,8 @@ class Replay {
         std::uint64_t resizes = 0;
         std::uint64_t refusals = 0;
         Bytes live_peak = 0;
-        Bytes below_peak = 0; // that much is live less than at the peak
-        Bytes zeroed = 0;
+        Bytes below_peak = 0;                             // that much is live less than at the peak
+        Bytes payload = 0;                                // zeroed, or copied by moves
         std::uint8_t largest_alignment_log2 = 0;          // of blocks that were served
         Bytes lowest = std::numeric_limits<Bytes>::max(); // of the bytes asked for
         Bytes highest = 0;                                // end of them

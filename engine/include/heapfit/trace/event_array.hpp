@@ -44,9 +44,17 @@ class EventArray {
     // The same events, with a tag for each. Only requests that may be tagged carry theirs.
     [[nodiscard]] EventArray tagged(std::span<const std::uint16_t> tags) const;
 
+    // The same events without tags, the resizes with a 1 moved: served by a new block, a copy and a
+    // free.
+    [[nodiscard]] EventArray moving(std::span<const std::uint16_t> moves) const;
+
     [[nodiscard]] std::span<const Event> events() const { return events_; }
 
   private:
+    template <typename TagOf>
+    [[nodiscard]] EventArray with_tags(std::span<const std::uint16_t> tags,
+                                       const TagOf &tag_of) const;
+
     std::uint64_t first_event_;
     std::vector<Event> events_;
 };

@@ -31,6 +31,7 @@ from heapfit.comparison.incumbents.heaps import (
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
+    list_moves,
     replace_resizes,
     requests_of,
 )
@@ -139,7 +140,16 @@ class Heap:
                 f"which {self.title} cannot serve"
             )
         if self.resizes is not Resizes.IN_PLACE:
-            requests = replace_resizes(requests, self._moves)
+            requests = replace_resizes(requests, self.find_moves(requests))
+        return self._with_least(requests)
+
+    def find_moves(
+        self, requests: Requests, refused: NDArray[np.uint64] | None = None
+    ) -> NDArray[np.bool_]:
+        """True for each resize that it serves by a new block, where it refuses these events."""
+        return list_moves(requests, self._moves, refused)
+
+    def _with_least(self, requests: Requests) -> Requests:
         is_freed = is_end(requests.op, requests.size)
         least = np.where(is_freed, np.uint64(0), np.uint64(self.least))
         return replace(requests, size=np.maximum(requests.size, least))
@@ -149,6 +159,14 @@ class Heap:
         if self.is_ours:
             return recording.events_for(self.plan)
         return self.serve(requests_of(recording)).engine()
+
+    def events_past_refusals(
+        self, recording: Recording, moves: NDArray[np.bool_]
+    ) -> _engine.EventArray:
+        """Each event of a recording for a replay that goes on, these resizes by a new block."""
+        if self.is_ours:
+            return recording.events_for(self.plan)
+        return self._with_least(requests_of(recording)).engine().moving(moves.astype(np.uint16))
 
     def trial(self, recording: Recording, base: int = 0) -> _engine.Trial:
         """A trial of the plan, in a region whose start is aligned to `base` at least."""
@@ -169,7 +187,8 @@ class Heap:
     def _moves(self, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """True where the heap serves a resize from `old` to `size` by a new block."""
         if self.resizes is not Resizes.CUT:
-            return np.asarray((size > old) | (self.resizes is Resizes.MOVE))
+            grows = (size > old) & (self.resizes is Resizes.SHRINK)
+            return np.asarray(grows | (self.resizes is Resizes.MOVE))
         unit = np.uint64(self.plan.alignment)
         new, own = (
             (one + unit - np.uint64(1)) // unit * unit

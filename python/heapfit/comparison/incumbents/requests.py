@@ -110,13 +110,22 @@ def find_placing_events(requests: Requests) -> NDArray[np.int64]:
     return np.flatnonzero(~is_end(requests.op, requests.size))
 
 
-def replace_resizes(requests: Requests, find_moves: Moves) -> Requests:
+def list_moves(
+    requests: Requests, find_moves: Moves, refused: NDArray[np.uint64] | None
+) -> NDArray[np.bool_]:
+    """True for each resize that a heap serves by a new block; `refused` events change no size."""
+    size, by_object = requests.size, np.argsort(requests.named, kind="stable")
+    served = ~np.isin(by_object, () if refused is None else refused)
+    last = np.maximum.accumulate(np.where(served, np.arange(len(size)), 0))
+    last_size = np.zeros(len(size), np.uint64)
+    last_size[by_object[1:]] = size[by_object[last[:-1]]]
+    return np.asarray((requests.op == RESIZE) & (size > 0) & find_moves(size, last_size))
+
+
+def replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
     """Replaces each resize that a heap does not serve in place by a request, a copy and a free."""
     op, size = requests.op, requests.size
     by_object = np.argsort(requests.named, kind="stable")
-    last_size = np.zeros(len(op), np.uint64)
-    last_size[by_object[1:]] = size[by_object[:-1]]
-    moves = (op == RESIZE) & (size > 0) & find_moves(size, last_size)
     begins = is_allocation(op) | moves
     ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
     now, before = _incarnations(begins[by_object], ordinal[by_object])
