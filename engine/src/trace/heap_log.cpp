@@ -169,8 +169,8 @@ constexpr auto calls = std::to_array<LogPattern>({
 struct Dialect {
     std::string_view source;
     std::span<const LogPattern> patterns;
-    std::string_view note; // what its sizes are, where they are not requests
-    std::string_view end;  // the line that ends a whole one; "" = none does
+    std::string_view note;     // what its sizes are, where they are not requests
+    std::string_view end = {}; // the line that ends a whole one; "" = none does
 };
 
 // What stands behind a call that has its callers in lines of their own.

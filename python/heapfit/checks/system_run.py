@@ -81,5 +81,6 @@ class PlacedRequests:
 def place_requests(recording: Recording, plan: PlanFile, base: int) -> PlacedRequests:
     """The requests of a recording for a plan's heap in its region, which starts at `base`."""
     heap = heap_of_plan(plan)
-    asked = ServedRequests.of(heap, recording)
-    return PlacedRequests(recording, heap, asked, region_of_plan(plan), base)
+    return PlacedRequests(
+        recording, heap, ServedRequests.of(heap, recording), region_of_plan(plan), base
+    )

@@ -129,8 +129,7 @@ def replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
     begins = is_allocation(op) | moves
     ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
     now, before = _incarnations(begins[by_object], ordinal[by_object])
-    named = np.empty_like(requests.named)
-    old = np.empty_like(requests.named)
+    named, old = np.empty_like(requests.named), np.empty_like(requests.named)
     named[by_object], old[by_object] = now, before
     op = np.where(moves, np.uint8(ALLOC), op)
     op = np.where((op == RESIZE) & (size == 0), np.uint8(FREE), op)
