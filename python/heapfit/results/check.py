@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding, RecordingNeeds
-from heapfit.checks.growth import Change, Changes, Name
+from heapfit.checks.growth import MOST, Change, Changes, Name
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
@@ -105,12 +105,10 @@ def headline_of(check: Check) -> str:
 def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
     """A recording's peak and need beside the base's, as a sentence."""
     needed = one.needed.r_safe if one.needed else None
-    need = (
-        "" if needed is None else f"; {plan.heap} needs {needed:,} B, then {base.needed or 0:,} B"
-    )
+    need = f"; {plan.heap} needs {needed or 0:,} B, in the base {base.needed or 0:,} B"
     return (
         f"{one.run.name} has a peak of {one.run.peak:,} B, {base.name} had {base.peak:,} B "
-        f"({_growth(one)}){need}."
+        f"({_growth(one)}){'' if needed is None else need}."
     )
 
 
@@ -414,7 +412,10 @@ def list_changes(changes: Changes) -> list[tuple[str, Sequence[Change]]]:
 
 
 def _order(changed: Sequence[Change]) -> str:
-    return "largest growth first" if changed[0].before else "largest first"
+    return (
+        f"{'largest growth' if changed[0].before else 'largest'} first"
+        f"{'; others are left out' * (len(changed) == MOST)}"
+    )
 
 
 DIFFERENT = "The builds differ, and with them the call sites: give --program"

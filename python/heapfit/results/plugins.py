@@ -51,7 +51,7 @@ def _describe_build(row: PluginRow) -> str:
 def _describe_attacks(row: PluginRow) -> list[str]:
     left_out = [name for name, outcome in row.attacks.items() if outcome == NOT_RUN]
     return [
-        f"{row.name}, misused: {_join_outcomes(row.misuse)}.",
+        f"{row.name}, misused (what callers must not do): {_join_outcomes(row.misuse)}.",
         f"{row.name}, extreme requests: {_join_outcomes(row.extremes)}.",
         *which_hold((left_out, f"{row.name}, attacks not run: {', '.join(left_out)}.")),
     ]
@@ -63,7 +63,9 @@ def _describe_faults(row: PluginRow) -> list[str]:
         f"take an alignment of {row.alignment}?)."
     )
     faults = [f"{row.name}: {fault}." for fault in row.faults]
-    return faults or which_hold((row.r_min is None, unserved))
+    return faults or [
+        unserved if row.r_min is None else f"{row.name}: no fault was found in its replays."
+    ]
 
 
 def _join_outcomes(outcomes: Mapping[str, str]) -> str:
