@@ -269,7 +269,7 @@ def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_p
     kept = len(columns["op"])
     assert (1 << 18) // MOST_BYTES < kept < EVENTS
     assert reader.notes == [
-        f"The recording ended early (File too large): {EVENTS - kept} later events are missing."
+        f"The recording ended early (File too large): {EVENTS - kept:,} later events are missing."
     ]
 
 
@@ -294,7 +294,7 @@ def test_what_a_confined_program_asks_beyond_the_room_is_counted(build, tmp_path
     assert kept > 2_000_000
     assert recording.trace.info.notes == (
         "The recording ended early (the program confined itself, by seccomp or no_new_privs): "
-        f"{asked + 10 - kept} later events are missing.",
+        f"{asked + 10 - kept:,} later events are missing.",
     )
 
 

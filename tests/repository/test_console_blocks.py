@@ -276,7 +276,7 @@ def test_a_command_that_takes_long_is_understood(folder: Path, command: str) -> 
     words = [word.replace("examples/", f"{ROOT}/examples/") for word in shlex.split(command)[1:]]
     words = [str(folder / word) if (folder / word).is_file() else word for word in words]
     declared = all_commands()[words[0]]
-    typed, rest = split_words(words[1:], options_of(declared))
+    typed, rest = split_words(words[0], words[1:], options_of(declared))
     read_command(declared, list_options(declared), [one for one in typed if one[0].field], rest)
 
 

@@ -189,8 +189,8 @@ def _run(words: Sequence[str]) -> int:
     name, *rest = [*words[1:], "--help"] if words[0] == "help" else words
     if name.startswith("-"):
         return _run_program([name, *rest])
-    for old in (name, " ".join([name, *rest[:1]])):
-        reject_removed(old)
+    reject_removed(name)
+    reject_removed(" ".join([name, *rest[:1]]))
     if name not in _homes():
         raise UsageError(
             f"No such command: {name} ({did_you_mean(name, [*_homes(), '--version'])})"

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands and options that are gone, and what does their work now."""
 
-from collections.abc import Mapping
-from typing import Final
-
 # By command and option; without an option the command itself is gone.
-REMOVED: Final[Mapping[tuple[str, str], str]] = {
+REMOVED: dict[tuple[str, str], str] = {
     ("", "--install-completion"): "--show-completion bash, zsh or fish prints what to source",
     ("design", ""): "fit --plans FOLDER",
     ("front", ""): "fit RECORDING --all --json",

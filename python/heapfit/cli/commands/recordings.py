@@ -132,11 +132,7 @@ class ImportCommand(Command):
     ] = None
     free: Annotated[
         list[str] | None,
-        Option(
-            "--free",
-            "With --line: a line that is a free: 'Freed {address}'.",
-            metavar="TEXT",
-        ),
+        Option("--free", "With --line: a line that is a free: 'Freed {address}'.", metavar="TEXT"),
     ] = None
     whole_frames: Annotated[
         bool,
