@@ -178,7 +178,7 @@ def test_a_ring_that_is_drained_too_seldom_tells_how_much_is_missing(
     packed = pack(run.trace).first(4000)
     trace = import_file(record_on_board(image, packed).frames, tmp_path / "lossy.parquet")
     told = next(note for note in trace.info.notes if "missing" in note)
-    missing = int(told.split()[0])
+    missing = int(told.split()[0].replace(",", ""))
     events = columns_of(run.imported, "op")["op"][: len(packed.events)]
     assert 0 < missing < len(events)
     assert trace.info.events <= len(events)
