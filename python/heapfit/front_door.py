@@ -132,7 +132,10 @@ def profile_trace(
 def live_bytes(
     source: Source, importing: ImportOptions | None = None, progress: Progress = ignore_progress
 ) -> pa.Table:
-    """The live bytes after each event of a trace, by event and time, and the blocks of its size."""
+    """The live bytes and blocks after each event, those of its size, and how long until the next.
+
+    `lasts`, in microseconds, weighs a mean over time.
+    """
     with _open_source(source, importing, progress) as trace:
         return series.live_bytes(trace, progress)
 

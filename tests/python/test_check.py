@@ -335,7 +335,12 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
     assert content["base"] == {"name": "same", "peak": PEAK, "needed": 3032}  # a header of 8 each
     assert (one["verdict"], one["growth"], one["r_safe"]) == ("passed", 5.0, 3032 + 160)
     assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
-    assert "so nothing fails: --growth" in heapfit("check", *asked[:-1], folder=folder).stdout
+    shown = heapfit("check", *asked[:-1], folder=folder).stdout
+    assert "so nothing fails: --growth" in shown
+    assert "Cause" not in shown
+    grown = heapfit("check", *asked[:-1], "--growth", "4%", folder=folder).stdout.splitlines()
+    cause = "Cause: blocks up to 160 B: 150 B held at the peak (same: 0 B)."
+    assert grown[0].startswith("FAIL: more has a peak") and cause in grown[:4]
     limited = CheckOptions((folder / "same.heap",), growth=4.0)
     assert not check_recordings([folder / "more.heap"], None, limited).holds
     wide = recording(folder / "wide.heap", blocks([1000]), bits=64)

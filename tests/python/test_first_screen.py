@@ -275,3 +275,23 @@ def test_what_ends_at_its_peak_says_so(tmp_path):
     assert "burst ends at its peak: record on until it is given back" in fitted.warnings
     steady = fit([loaded.trace.path], tmp_path / "level", FitOptions(effort=Effort.QUICK))
     assert not any("ends at its peak" in one for one in steady.warnings)
+
+
+def test_a_note_that_not_all_recordings_have_names_one_that_does(tmp_path, capsys):
+    notes = {
+        "first": ("all have it",),
+        "odd": ("all have it", "1 is odd"),
+        "last": ("all have it",),
+    }
+    runs = []
+    for seed, (name, told) in enumerate(notes.items()):
+        load = load_trace(write_load("steady", STANDARD, seed, tmp_path / f"{seed}.parquet"))
+        columns = list(load.batches(("op", "object", "size")))
+        runs.append(write_trace(tmp_path / f"{name}.parquet", columns, TraceInfo(notes=told)).path)
+    options = FitOptions(effort=Effort.QUICK)
+    fitted = fit(runs, tmp_path / "out", options, write_page=write_report)
+    assert fitted.notes == ("all have it", "odd: 1 is odd")
+    lines = printed(fitted, capsys)
+    assert "  odd: 1 is odd." in lines and "  All have it." in lines
+    page = fitted.paths.report.read_text()
+    assert "first and 2 more" in page and page.count("odd: 1 is odd") == 1

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import polars
 import pyarrow as pa
 import pytest
@@ -162,6 +163,20 @@ def test_live_bytes_have_a_row_for_each_event_and_the_peak(walk):
     assert max(table["live_bytes"].to_pylist()) == heapfit.profile_trace(walk).u_max
 
 
+def test_live_bytes_count_all_blocks_and_weigh_a_mean(tmp_path):
+    columns = {
+        "op": ["alloc", "alloc", "resize", "free", "resize"],
+        "object": ["a", "b", "a", "b", "a"],
+        "size": [10, 20, 40, 0, 0],  # a resize to 0 frees
+        "time": [5, 10, 10, 30, 50],
+    }
+    live = heapfit.live_bytes(heapfit.from_arrow(pa.table(columns), tmp_path / "t.parquet"))
+    rows = zip(*(live[name].to_pylist() for name in ("event", "all_blocks", "lasts")), strict=True)
+    assert list(rows) == [(0, 1, 5), (1, 2, 0), (2, 2, 0), (2, 2, 20), (3, 1, 20), (4, 0, 0)]
+    mean = np.average(live["live_bytes"], weights=live["lasts"])
+    assert mean == pytest.approx((10 * 5 + 60 * 20 + 40 * 20) / 45)
+
+
 def test_a_sweep_agrees_with_the_search_of_the_region(walk):
     safe = heapfit.compare(walk, "tlsf").row("tlsf").r_safe
     swept = heapfit.replay(walk, "tlsf", [safe - 4096, safe, f"{safe + 65536}"])
@@ -170,6 +185,8 @@ def test_a_sweep_agrees_with_the_search_of_the_region(walk):
     small = heapfit.replay(walk, "heap_4", "64K")
     (row,) = small.to_arrow().to_pylist()
     assert not row["is_served"] and row["size"] > row["largest_hole"]
+    event = walk.to_arrow().slice(row["event"], 1).to_pylist()[0]
+    assert all(row[name] == event[name] for name in ("op", "object", "size"))
     assert (
         row["refused"]
         == heapfit.check(walk, heap="heap_4:64K", options=heapfit.CheckOptions(measure=True))
@@ -292,6 +309,10 @@ def test_call_sites_read_as_commands_print_them(tmp_path):
         (
             [("alloc", "a", 8), ("alloc", "a", 8)],
             r"events\[1\]: alloc of 'a', which is live already",
+        ),
+        (
+            [("alloc", "a", 8), ("resize", "a", 0), ("free", "a")],
+            r"events\[2\]: free of 'a', which is not live .a resize to 0 frees, too",
         ),
         ([("aloc", "a", 8)], r"events\[0\]: 'aloc' is no operation .did you mean 'alloc'"),
         ([("alloc", "a")], r"events\[0\]: alloc of 'a' has no bytes"),

@@ -174,6 +174,7 @@ def named(fitted: Fit, name: str, folder: Path) -> Fit:
         trace=replace(fitted.trace, info=info),
         comparison=replace(fitted.comparison, rows=rows, not_applicable=left_out),
         verdict=name,
+        notes=(name, name),
         warnings=(name, f"{name}."),
         paths=replace(fitted.paths, plan=plan),
     )

@@ -303,8 +303,7 @@ def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
     highest = () if request.highest is None else (request.highest[0].path,)
     files = (path_of(source), *highest)
-    events = estimate_events(files[0])
-    return Job(name, _check_in_job, (name, request), files, events, tells=True)
+    return Job(name, _check_in_job, (name, request), files, estimate_events(files[0]), tells=True)
 
 
 # Seconds of an event in each stage of a recording that fails; of others some do not come.
@@ -383,8 +382,12 @@ class _CheckRequest:
                 for words in ("The rest is left out", "missing", "taken as freed, in whose place")
             ),
         }
-        findings = tuple(finding for finding, is_found in wrong.items() if is_found)
-        return CheckedRecording(run, growth, findings, notes=run.trace.notes)
+        return CheckedRecording(
+            run,
+            growth,
+            tuple(finding for finding, is_found in wrong.items() if is_found),
+            notes=run.trace.notes,
+        )
 
 
 def _check_recording(

@@ -20,6 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import Op
 from heapfit.trace.profile import profile_trace
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
@@ -66,11 +67,12 @@ class Replays(Tabular):
     """A recording replayed on one heap in regions of several sizes. Sizes in bytes."""
 
     heap: str
-    # What the heap is set to, what came of it, and how many requests fail where it goes on.
-    runs: tuple[tuple[int, PlanRun, int], ...]
+    # What the heap is set to, what came of it, how many requests fail where it goes on, and the
+    # operation and the block of the first.
+    runs: tuple[tuple[int, PlanRun, int, str | None, int | None], ...]
 
     def __str__(self) -> str:
-        served = [size for size, run, _ in self.runs if run.refusal is None]
+        served = [size for size, run, *_ in self.runs if run.refusal is None]
         least = f", the least {min(served):,} B" if served else ""
         return f"replays on {self.heap}: {len(served)} of {len(self.runs)} sizes serve all{least}"
 
@@ -84,11 +86,13 @@ class Replays(Tabular):
                 "replayed": lambda one: one[1].replayed,
                 "refused": lambda one: one[2],
                 **{name: partial(_field_of_refusal, name) for name in Refusal.__dataclass_fields__},
+                "op": lambda one: one[3],
+                "object": lambda one: one[4],
             },
         )
 
 
-def _field_of_refusal(name: str, run: tuple[int, PlanRun, int]) -> int | None:
+def _field_of_refusal(name: str, run: tuple[int, PlanRun, *tuple[object, ...]]) -> int | None:
     return getattr(run[1].refusal, name, None)
 
 
@@ -101,12 +105,16 @@ def replay_sizes(
     )
 
 
-def _replay_size(trace: Trace, plan: PlanFile, progress: Progress) -> tuple[int, PlanRun, int]:
-    run, refused = run_recording(trace, plan, plan.name, progress), 0
-    if run.refusal is not None:
-        base = trace.base_alignment_for(plan.base_alignment)
-        refused = int(place_requests(trace, plan, base).find_refused(progress).sum())
-    return plan.region or 0, run, refused
+def _replay_size(
+    trace: Trace, plan: PlanFile, progress: Progress
+) -> tuple[int, PlanRun, int, str | None, int | None]:
+    run, region = run_recording(trace, plan, plan.name, progress), plan.region or 0
+    if run.refusal is None:
+        return region, run, 0, None, None
+    placed = place_requests(trace, plan, trace.base_alignment_for(plan.base_alignment))
+    requests, event = placed.asked.requests, run.refusal.event
+    op, block = Op(requests.op[event]).name.lower(), int(requests.named[event])
+    return region, run, int(placed.find_refused(progress).sum()), op, block
 
 
 def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:

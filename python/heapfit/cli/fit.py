@@ -92,8 +92,7 @@ def _write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
         paths = [folder / one.name for one in save_plans(fitted, staging)]
     if fitted.designs is not None:
         return [Group("plans", several_plans_parts(fitted.designs, paths))]
-    parts = plans_parts(rank_by_memory(fitted), paths, fitted.options.effort)
-    return [Group("plans", parts)]
+    return [Group("plans", plans_parts(rank_by_memory(fitted), paths, fitted.options.effort))]
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:

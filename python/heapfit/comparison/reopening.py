@@ -63,8 +63,7 @@ class ChangeTrials:
             one for one in verdict_rows(comparison) if one is not row and _may_win(one, self.pools)
         )
         sizes = [one.heap_size.region for one in others if one.heap_size is not None]
-        is_by_bytes = self.is_by_memory and row.name not in RUNGS
-        return min(sizes, default=None) if is_by_bytes else None
+        return min(sizes, default=None) if self.is_by_memory and row.name not in RUNGS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,5 +121,6 @@ def _may_win(row: Row, pools: bool) -> bool:
 
 
 def _replace_row(comparison: Comparison, row: Row, work: Work) -> Comparison:
-    rows = rank_rows(comparison.with_row(row).rows)
-    return replace(comparison, rows=rows, work=comparison.work + work)
+    return replace(
+        comparison, rows=rank_rows(comparison.with_row(row).rows), work=comparison.work + work
+    )

@@ -100,8 +100,7 @@ class Row(Brief):
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
         kind = margin_kind(self.plan, self.trained_on_this_trace)
-        needed = 0.0 if self.changes is None else self.changes.needed
-        return MarginBasis(self.load, kind, needed)
+        return MarginBasis(self.load, kind, 0.0 if self.changes is None else self.changes.needed)
 
     @property
     def needed(self) -> int | None:

@@ -288,8 +288,9 @@ def _state_choice(row: Row, table: Comparison, comparison: Comparison, options: 
         return why + _describe_several(row, table)
     if options.is_by_memory:
         return verdict(comparison, options.pools)
-    cost = cost_of_choice(comparison, row)
-    return describe_preference(row, options.prefer or Preference.RAM, cost)
+    return describe_preference(
+        row, options.prefer or Preference.RAM, cost_of_choice(comparison, row)
+    )
 
 
 def _describe_several(row: Row, designs: Comparison) -> str:

@@ -70,7 +70,8 @@ class Fit:
     answer: Answer
     plan_file: PlanFile  # as written: the winner's, or that of the heap that is kept
     verdict: str  # one sentence, with the figures that decided
-    warnings: tuple[str, ...]  # each one sentence
+    notes: tuple[str, ...]  # of the imports
+    warnings: tuple[str, ...]  # each one sentence, these notes among them
     paths: FitPaths
     options: FitOptions
     references: tuple[ReferenceRow, ...]  # incumbent and fitted heap first, then others
@@ -152,6 +153,7 @@ class Fit:
         answer, today, build = self.answer, self.today, self.this_build
         replaced = today and describe_replacement(answer, today)
         growth = () if self.leak else self.kinds.growth
+        names = tuple(run.name for run in self.runs)
         return [
             one
             for one in (
@@ -162,7 +164,11 @@ class Fit:
                 build and build.sentence(),
                 self.by_site and (self.lasts or not self.leak) and self.by_site.sentence(),
                 MEANING.get(self.options.effort),
-                *(f"{one[:1].upper()}{one[1:].removesuffix('.')}." for one in self.warnings),
+                *(
+                    f"{one[:1] if one.startswith(names) else one[:1].upper()}"
+                    f"{one[1:].removesuffix('.')}."
+                    for one in self.warnings
+                ),
             )
             if one
         ]
@@ -237,6 +243,7 @@ def make_result(
         answer=choice.answer,
         plan_file=_plan_to_write(selection),
         verdict=choice.verdict,
+        notes=workload.notes,
         warnings=_list_warnings(selection, kinds),
         paths=FitPaths.in_folder(place.folder, stored, has_code=has_code, has_page=has_page),
         options=options,

@@ -100,6 +100,18 @@ class Workload:
         """The name of the workload, from the first source's file."""
         return source_name(self.recordings[0].source)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The notes of the imports; one that not all recordings have names the first that does."""
+        pairs = [(note, one.name) for one in self.recordings for note in one.trace.info.notes]
+        named = {note: [name for own, name in pairs if own == note] for note, _ in pairs}
+        return tuple(
+            note
+            if len(names) == len(self.recordings)
+            else f"{names[0]}{f' and {len(names) - 1} more' * (len(names) > 1)}: {note}"
+            for note, names in named.items()
+        )
+
     def warnings(self) -> Iterator[str]:
         """What limits the recordings, each one sentence."""
         yield from self.repeats
@@ -111,8 +123,7 @@ class Workload:
                 f"these are recordings of {' and '.join(named[:2])}: one heap serves all (heapfit "
                 "place says whether two need less)"
             )
-        for info in infos:
-            yield from info.notes
+        yield from self.notes
         pointers = (pointer_size_warning(info.kind, info.pointer_bits) for info in infos)
         yield from dict.fromkeys(filter(None, pointers))
 

@@ -96,8 +96,7 @@ def is_path(word: str) -> bool:
     >>> is_path("run.heap"), is_path("out/run"), is_path("tlsf:probes=3")
     (True, True, False)
     """
-    name = word.partition(":")[0]
-    return "/" in word or "." in name or Path(word).exists()
+    return "/" in word or "." in word.partition(":")[0] or Path(word).exists()
 
 
 def _classify_program(head: bytes) -> Kind:

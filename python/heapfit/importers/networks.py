@@ -165,8 +165,7 @@ def _tflite_size(tensor: Table) -> int:
     kind = tensor.number(_TENSOR_TYPE, "<B")
     if kind >= len(_TFLITE_BITS):
         raise HeapfitError(f"tensor {tensor.text(_TENSOR_NAME)!r:.60} has an unknown type, {kind}")
-    bits = _TFLITE_BITS[kind]
-    return -(-bits * prod(max(one, 1) for one in tensor.numbers(_TENSOR_SHAPE)) // 8)
+    return -(-_TFLITE_BITS[kind] * prod(max(one, 1) for one in tensor.numbers(_TENSOR_SHAPE)) // 8)
 
 
 def add_offline_plan(content: bytes, offsets: dict[int, int]) -> bytes:

@@ -360,8 +360,9 @@ def _is_confined(path: Path) -> bool:
 
 def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
     suffix = f".{image.process}" + (f".{image.number}" if image.number else "")
-    path = output.with_name(f"{output.stem}{suffix}{output.suffix}")
-    return import_file(image.path, path, None, progress)
+    return import_file(
+        image.path, output.with_name(f"{output.stem}{suffix}{output.suffix}"), None, progress
+    )
 
 
 def _explain_missing_recording(program: Path, watch: Watch, status: int, others: int) -> str:

@@ -191,8 +191,7 @@ def site_hash(offsets: NDArray[np.uint64], extent: int) -> NDArray[np.uint32]:
     value = offsets ^ np.uint64((extent << 32) & (2**64 - 1))
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         value = (value ^ (value >> np.uint64(33))) * np.uint64(factor)
-    hashes = (value ^ (value >> np.uint64(33))).astype(np.uint32)
-    return np.maximum(hashes, np.uint32(1))
+    return np.maximum((value ^ (value >> np.uint64(33))).astype(np.uint32), np.uint32(1))
 
 
 def _look_up(program: Path, addresses: Sequence[int]) -> list[list[_Frame]]:

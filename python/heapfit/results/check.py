@@ -61,7 +61,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     rows = check.recordings
     is_one = len(rows) == 1 and not check.is_comparison
     head: list[Part] = [
-        *map(Line, [headline_of(check), *describe_doubts(check)]),
+        *map(Line, [headline_of(check), *describe_growth(check), *describe_doubts(check)]),
         Fields(fields),
         *(Note(f"{one.run.name}: {note}") for one in rows for note in one.notes),
         *hide_unless(is_whole or not is_one, [Table(_COLUMNS, rows, "recordings")]),
@@ -203,6 +203,12 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     )
     told = [*causes, *filter(None, [one.grows]), *failed]
     return told if causes or not told else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
+
+
+def describe_growth(check: Check) -> list[str]:
+    """What grew most in the recording that fails beside a base alone; else nothing."""
+    grown = [one for one in check.failed if CheckFinding.GREW in one.findings]
+    return describe_cause(grown[0], check)[:1] if check.is_comparison and grown else []
 
 
 def _compare_peaks(one: CheckedRecording, check: Check) -> str:
@@ -391,7 +397,6 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
         Column(heading="of", shown=lambda one: one.requests),
         Column(heading="share", shown=lambda one: format_share(one.share)),
     ]
-    kinds = (("size up to", refusals.sizes), ("call site", refusals.sites))
     return [
         Line(
             f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} "
@@ -399,7 +404,7 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
         ),
         *(
             Table([Column(heading=heading, shown=lambda one: one.name), *columns], groups)
-            for heading, groups in kinds
+            for heading, groups in (("size up to", refusals.sizes), ("call site", refusals.sites))
             if groups
         ),
     ]

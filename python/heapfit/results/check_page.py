@@ -22,6 +22,7 @@ from heapfit.results.check import (
     change_table,
     describe_cause,
     describe_doubts,
+    describe_growth,
     headline_of,
     list_changes,
     say_verdict,
@@ -153,6 +154,7 @@ def _open_comparison(found: ShownCheck) -> Document:
         title=f"{recording.run.name} beside {base.name}",
         sections=(),
         sentences=(headline_of(check), *filter(None, [recording.grows])),
+        remarks=describe_growth(check),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
         tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
     )

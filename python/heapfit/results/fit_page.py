@@ -72,7 +72,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     progress("pack the heap map", 1.0)
     return Document(
         command="fit",
-        title=info.program or fit.name,
+        title=info.program or f"{fit.name}{f' and {len(fit.runs) - 1} more' * (len(fit.runs) > 1)}",
         kind=recording_kind(info),
         source=name_source(request_source(info, fit.source)),
         sentences=(fit.headline, *([fit.sized] if fit.leak and is_sized else [])),
@@ -83,7 +83,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         bytes_go=_divide_bytes(fit) if is_sized else (),
         plan_place="" if fit.paths.code is None or not is_sized else _PLAN_TEXT,
         warnings=_list_warnings(fit),
-        sections=in_order(sections, info.notes, _list_commands(fit)),
+        sections=in_order(sections, fit.notes, _list_commands(fit)),
     )
 
 
@@ -167,7 +167,7 @@ def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:
 
 def _list_warnings(fit: Fit) -> tuple[str, ...]:
     """What was found that matters, the limits of the answer among it."""
-    noted = {note.rstrip(".").lower() for note in fit.trace.info.notes}
+    noted = {note.rstrip(".").lower() for note in fit.notes}
     return tuple(one for one in fit.findings if one.rstrip(".").lower() not in noted)
 
 

@@ -31,8 +31,7 @@ class Layout:
 
     def buffers(self, sizes: Integers) -> Integers:
         """The number of buffers that a packet of each size takes."""
-        beyond = np.maximum(sizes + self.extra - self.first, 0)
-        return 1 + (beyond + self.later - 1) // self.later
+        return 1 + (np.maximum(sizes + self.extra - self.first, 0) + self.later - 1) // self.later
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,8 @@ def from_events(events: Iterable[Event], path: Path | str, info: TraceInfo | Non
     """Stores events in order as a trace at `path`.
 
     Each is (operation, block), with bytes behind it unless the block is freed, and behind these an
-    alignment. A block is whatever names it: an address, a string. HeapfitError names the event
-    that is wrong, counted from 0.
+    alignment. A block is whatever names it: an address, a string. A resize to 0 bytes is a free.
+    HeapfitError names the event that is wrong, counted from 0.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
@@ -50,7 +50,8 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     """Stores a table as a trace at `path`: the columns of docs/evidence/schemas.md.
 
     `op`, `object` and `size` are required; operations may be names, call sites text, as
-    `Trace.to_arrow` gives them, and a block whatever names it. Times count from the first.
+    `Trace.to_arrow` gives them, and a block whatever names it. Times count from the first. A resize
+    to 0 bytes is a free, as in every trace.
     """
     known = [*COLUMNS, *OPTIONAL]
     for name in table.column_names:
@@ -102,7 +103,7 @@ def _number_blocks(events: Iterable[Event]) -> Iterator[tuple[int, int, int, int
         if not isinstance(size, int) or size < 0:
             raise HeapfitError(f"{where}: {size!r} is no number of bytes")
         if (op <= Op.ALIGNED) == (block in live):
-            state = "is live already" if block in live else "is not live"
+            state = "is live already" if block in live else "is not live (a resize to 0 frees, too)"
             raise HeapfitError(f"{where}: {op.name.lower()} of {block!r}, which {state}")
         if op <= Op.ALIGNED:
             live[block] = count

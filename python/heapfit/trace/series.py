@@ -7,12 +7,14 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.operations import is_allocation, is_end
 from heapfit.trace.stored import Trace, prefix_errors
 from heapfit.trace.table_file import write_table
 
@@ -24,8 +26,17 @@ _SCHEMA = pa.schema(pa.field(name, pa.uint64(), nullable=False) for name in _COL
 
 
 def live_bytes(trace: Trace, progress: Progress = ignore_progress) -> pa.Table:
-    """U(t) and P_i(t) of a trace in memory, 40 bytes an event: the columns of a stored series."""
-    return pa.Table.from_batches(_batches(trace, _engine.LiveChanges(), progress), _SCHEMA)
+    """U(t) and P_i(t) of a trace in memory, 56 bytes an event: the columns of a stored series.
+
+    Two more weigh and count: `lasts`, microseconds to the next row, and `all_blocks`, live ones of
+    every size.
+    """
+    table = pa.Table.from_batches(_batches(trace, _engine.LiveChanges(), progress), _SCHEMA)
+    event, time = (table[name].to_numpy() for name in _CLIMBING)
+    ops, sizes = trace.whole("op", "size")
+    live = np.cumsum(is_allocation(ops).astype(np.int64) - is_end(ops, sizes))
+    lasts = np.diff(time, append=time[-1:])
+    return table.append_column("all_blocks", pa.array(live[event])).append_column("lasts", [lasts])
 
 
 def write_series(

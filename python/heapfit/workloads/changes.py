@@ -124,8 +124,7 @@ def delay_frees(columns: Columns) -> Columns:
     """Every free three events later; frees stay in their order."""
     places = 2 * np.arange(len(columns["op"]))
     places[columns["op"] == FREE] += 2 * _LATE + 1
-    order = np.argsort(places, kind="stable")
-    return {name: column[order] for name, column in columns.items()}
+    return {name: column[np.argsort(places, kind="stable")] for name, column in columns.items()}
 
 
 def _is_request(columns: Columns) -> NDArray[np.bool_]:

@@ -148,8 +148,7 @@ def _learned_candidates(
         before = BY_LIFETIME, learned.by_lifetime
     if isinstance(two_ends, Candidate):
         before = TWO_ENDS, learned.climbed
-    whole = replace(two_ends, replayed=learned.replayed)  # of all
-    return [by_lifetime, whole], before
+    return [by_lifetime, replace(two_ends, replayed=learned.replayed)], before
 
 
 def _judge_sites(

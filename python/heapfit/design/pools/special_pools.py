@@ -27,8 +27,7 @@ def special_sizes(profile: Profile) -> tuple[int, ...]:
     """The sizes with at least 10 % of all allocations, ascending."""
     sizes, (counts,) = sum_by_block(profile.sizes, 1, profile.allocations)
     least = max(SPECIAL_PERCENT * int(counts.sum()), 1)
-    is_special = (100 * counts >= least) & (sizes <= LARGEST_POOL)
-    return tuple(sizes[is_special].tolist())
+    return tuple(sizes[(100 * counts >= least) & (sizes <= LARGEST_POOL)].tolist())
 
 
 def pool_sizes(special: tuple[int, ...], largest: int) -> list[tuple[int, bool]]:
