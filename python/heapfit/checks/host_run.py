@@ -30,7 +30,7 @@ from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
 from heapfit.importers.executable import read_executable
 from heapfit.importers.external_tool import run
-from heapfit.importers.preload import find_program, preload_first, recorder_settings
+from heapfit.importers.preload import OWN_BITS, find_program, preload_first, recorder_settings
 from heapfit.importers.processes import pad_path
 from heapfit.importers.source_lines import places_in
 from heapfit.outputs.scratch import scratch_folder
@@ -39,7 +39,6 @@ from heapfit.trace.chains import DEPTH, Chains
 
 _RUN = struct.Struct("<20Q")  # hfit_run of recorder/planned_heap.h
 _BEGUN, _NO_REGION = 1, 2
-_OWN_BITS = 8 * struct.calcsize("P")
 _SOURCES = ("preload", "planned_heap", "next_heap", "site")
 _FLAGS = (
     *("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-fno-builtin", "-pthread"),
@@ -190,7 +189,7 @@ def prepare_program(
     executable = read_executable(program)
     if executable is not None and executable.is_musl:
         raise HeapfitError(f"{program}: is a program of musl (build it for glibc to run it)")
-    bits = executable.bits if executable else _OWN_BITS
+    bits = executable.bits if executable else OWN_BITS
     with scratch_folder() as folder, ExitStack() as stack:
         preload = preload_first(_compile_heap(plan_file, folder, bits), stack)
         path = executable.path if executable else program
@@ -213,7 +212,7 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
         *([] if heap.is_ours else _define_heap(heap)),
     ]
     library = folder / "libheapfit_run.so"
-    width = [] if bits == _OWN_BITS else [f"-m{bits}"]  # an option that not every compiler has
+    width = [] if bits == OWN_BITS else [f"-m{bits}"]  # an option that not every compiler has
     flags = [*width, *_FLAGS, *defined, f"-I{folder}", f"-I{own}", "-include", "run_heap.h"]
     try:
         run([compiler, *flags, *map(str, sources), "-o", str(library), "-ldl"], folder)

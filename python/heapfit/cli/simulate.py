@@ -17,8 +17,7 @@ from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
 from heapfit.simulation.statistics import Estimate
-
-_DECIDING = "bandwidth_admission"
+from heapfit.sizing.from_traffic import METRIC
 
 
 def run(command: SimulateCommand) -> None:
@@ -78,7 +77,7 @@ def _metric(name: str, heading: str) -> Column[Result]:
 
 def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Column[Result]:
     def show_estimate(result: Result) -> str | None:
-        estimate = result.estimates.get(_DECIDING)
+        estimate = result.estimates.get(METRIC)
         return _share(None if estimate is None else figure(estimate))
 
     return Column(heading=heading, shown=show_estimate)
@@ -100,7 +99,7 @@ _COLUMNS: tuple[Column[Result], ...] = (
     _estimate("admission", lambda estimate: estimate.mean),
     _estimate("±", lambda estimate: estimate.half_width),
     Column("metrics", value=lambda result: result.estimates),
-    Column("exact", "exact", shown=lambda result: _share(result.exact.get(_DECIDING))),
+    Column("exact", "exact", shown=lambda result: _share(result.exact.get(METRIC))),
     _metric("request_admission", "by requests"),
     _metric("memory_utilisation", "memory"),
     _metric("pool_utilisation", "pool"),

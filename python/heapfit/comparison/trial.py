@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
+from heapfit.trace.oversized import HIGHEST_REGION
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, prefix_errors
-
-_LARGEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +37,7 @@ def serves_from(trial: _engine.Trial, region: int) -> tuple[bool, int]:
     """
     if trial.tells_reach:
         # In a region just large enough a block may lie where it lies in no larger one.
-        result = trial.run(min(2 * region, _LARGEST))
+        result = trial.run(min(2 * region, HIGHEST_REGION))
         is_told = result.runs and bool(result.reach)
         return is_told and trial.region_for(result.reach) <= region, result.events
     if trial.asks_room:

@@ -19,7 +19,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.trend import MOST_CORRELATION, correlate_neighbours, find_trend
+from heapfit.forecast.trend import MOST_CORRELATION, NORMAL_95, correlate_neighbours, find_trend
 
 Numbers: TypeAlias = NDArray[np.float64]
 
@@ -39,7 +39,6 @@ _ENOUGH = 1000  # values to see that; of more, every other one or fewer
 _NEWEST = 6  # different values of which a pace is found
 _LONGER = 1.4  # times as long is the next part that is tried
 _AGREES = 1.5  # standard errors within which the slopes of parts agree
-_SURE = 1.96  # standard errors of what is printed
 _NO_PACE = 2.0  # times the pace: a larger doubt leaves open whether a fall goes on
 _STEPPED = 1.5  # times the noise, that is lost for good in steps: the fall is one of steps
 _NEARBY = 7  # values over which the pace hardly changes
@@ -119,7 +118,7 @@ def wanders(values: Numbers) -> bool:
     """
     values = values[:: len(values) // _ENOUGH + 1]
     moves, count = np.diff(values), len(values)
-    is_small = _SURE * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(np.median(values))
+    is_small = NORMAL_95 * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(np.median(values))
     if is_small or moves.max() > _BACK * np.ptp(values):
         return False
     angles = 2 * np.pi * np.outer(np.arange(*_PERIODS, 0.2), np.linspace(0, 1, count))
@@ -157,11 +156,11 @@ def find_decline(values: Numbers) -> Decline:
         is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
         before = max(before, rate / _SPEEDED) if is_bent else 0.0
     slowest = rate / _SLOWER if before > _BENT * rate else rate
-    doubt = _SURE * error / rate if rate > 0 else inf
+    doubt = NORMAL_95 * error / rate if rate > 0 else inf
     # A pace is above 0: as the lower end of a gamma law, which is 1 - doubt where that is small.
     least = rate * exp(-doubt - doubt**2 / 2) if doubt < _NO_PACE else 0.0
     low = min(least, max(newest - spread, slowest))
-    high = max(rate + _SURE * error, min(newest + spread, rate * _FASTER))
+    high = max(rate + NORMAL_95 * error, min(newest + spread, rate * _FASTER))
     now = rate * sqrt(rate / before) if 0 < before < rate else rate
     return Decline(rate, max(0.0, low), high, since, before, now)
 
@@ -196,11 +195,11 @@ def find_end(
     ends = [float(np.mean(one[-count:] - decline.rate * age)) for one in (lows, highs)]
     low = ends[0] - needed
     middle = max(0.0, low + _NEAR * (ends[1] - ends[0]))
-    variance = _SURE**2 * (noise / count + steps * count / 6)
+    variance = NORMAL_95**2 * (noise / count + steps * count / 6)
 
     def cross(left: float, rate: float, sign: int, alone: float = 0.0) -> float:
         """When left - rate * t is as far below (1) or above (-1) 0 as chance lets it be."""
-        linear, constant = 2 * left * rate + _SURE**2 * steps, left**2 - variance - alone
+        linear, constant = 2 * left * rate + NORMAL_95**2 * steps, left**2 - variance - alone
         root = sqrt(max(0.0, linear**2 - 4 * rate**2 * constant))
         return max(0.0, (linear + sign * root) / (2 * rate**2))
 

@@ -50,8 +50,7 @@ def name_growing_sites(
         told = trace.info.names
         return {site: told[site] for site in growing & told.keys()}
     callers = {site: trace.chains.get(site, (site,)) for site in kind.sites}
-    wanted = {one for chain in callers.values() for one in chain}
-    known = frames_in(programs, wanted)
+    known = frames_in(programs, {one for chain in callers.values() for one in chain})
     texts = {caller: _describe_callers(places) for caller, places in known.items()}
     frames = {
         site: tuple(text for one in chain for text in texts.get(one, (f"call site {one:08x}",)))

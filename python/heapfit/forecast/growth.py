@@ -218,8 +218,7 @@ def _series_of(
 ) -> Iterator[BlockGroup]:
     """The series of groups that have a name and change."""
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
-    changing = np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist()
-    for group in changing:
+    for group in np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist():
         if group < len(names) and names[group]:
             held, blocks = int(found.held[group]), int(found.held_blocks[group])
             yield BlockGroup(family, names[group], rows[group], held, blocks)
@@ -231,5 +230,4 @@ def _number(names: NDArray[np.uint64], numbers: dict[int, int]) -> NDArray[np.ui
     for name in distinct.tolist():
         if len(numbers) < MOST_GROUPS:
             numbers.setdefault(name, len(numbers))
-    known = [numbers.get(name, MOST_GROUPS) for name in distinct.tolist()]
-    return np.array(known, np.uint32)[which]
+    return np.array([numbers.get(one, MOST_GROUPS) for one in distinct.tolist()], np.uint32)[which]

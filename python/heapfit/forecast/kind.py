@@ -100,8 +100,9 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     """The kind of a recording, from its profile and one more read of it."""
     windows, (kind, reason) = cut_windows(profile, WINDOWS), judge(profile)
     if kind is Kind.TOO_SHORT and not tells_windows(windows):
-        trend = find_trend(windows.troughs)
-        return RecordingKind(kind, reason, windows, trend, (), None, 0.0, (), profile)
+        return RecordingKind(
+            kind, reason, windows, find_trend(windows.troughs), (), None, 0.0, (), profile
+        )
     series, sites, microseconds, sizes = follow_groups(trace, windows)
     is_growing, total = grows(windows.troughs), trend_of_growth(windows.troughs)
     holds = _share_of_end(profile) <= _LONGEST_END and not _is_batch(profile)
@@ -131,8 +132,10 @@ def judge(profile: Profile) -> tuple[Kind, str]:
     """The kind by live bytes alone and what shows it, without a read of the recording."""
     windows = cut_windows(profile, WINDOWS)
     if not tells_windows(windows):
-        events = format_count(profile.events, "event")
-        return Kind.TOO_SHORT, f"{events}; {WINDOWS} windows of {FEWEST_EVENTS} are needed"
+        return Kind.TOO_SHORT, (
+            f"{format_count(profile.events, 'event')}; {WINDOWS} windows of {FEWEST_EVENTS} are "
+            "needed"
+        )
     period, ending = find_period(profile), _share_of_end(profile)
     if grows(windows.troughs):
         batch = Kind.JOB, "it is a batch, which keeps what it asks for"

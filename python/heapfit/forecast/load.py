@@ -117,8 +117,7 @@ def find_level(values: Values, times: float, chance: float) -> float:
     ordered = np.sort(np.asarray(values, np.float64))
     mean, spread, _ = _find_moments(ordered)
     scale = spread / log(2)
-    location = mean - _EULER * scale
-    level = location - scale * log(-log1p(-chance) / times)
+    level = mean - scale * (_EULER + log(-log1p(-chance) / times))
     return max(level, float(ordered[-1]))
 
 

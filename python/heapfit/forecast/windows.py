@@ -35,8 +35,12 @@ class Windows:
 
     def scale(self, factor: float) -> Windows:
         """The same windows of a run whose events are so many times as many."""
-        starts = (self.starts * factor).astype(np.int64)
-        return Windows(max(1, int(self.events * factor)), starts, self.peaks, self.troughs)
+        return Windows(
+            max(1, int(self.events * factor)),
+            (self.starts * factor).astype(np.int64),
+            self.peaks,
+            self.troughs,
+        )
 
 
 def find_shutdown(profile: Profile) -> int:

@@ -46,7 +46,7 @@ __all__ = [
     "open_trace",
 ]
 
-_STEP = "import"
+STEP = "import"
 _NOTHING = "no allocation in it"  # the engine's words
 _UNKNOWN = ("If it has some, say what they look like: heapfit import --line, --free.",)
 
@@ -199,10 +199,10 @@ def _check_queue(source: Path, queue: str | None, used: str | None) -> None:
 
 def read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> Iterator[Columns]:
     """Reads a source's columns with progress; errors get the file's name before their place."""
-    progress(_STEP, 0.0)
+    progress(STEP, 0.0)
     try:
         for columns in incoming.columns():
-            progress(_STEP, stream.done)
+            progress(STEP, stream.done)
             yield columns
     except HeapfitError as error:
         below = (
@@ -211,4 +211,4 @@ def read_columns(incoming: Source, stream: ByteStream, progress: Progress) -> It
             else ()
         )
         raise HeapfitError(f"{stream.path}: {stream.damage or error}", below) from error
-    progress(_STEP, 1.0)
+    progress(STEP, 1.0)

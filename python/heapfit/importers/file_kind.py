@@ -14,7 +14,8 @@ from typing import Final
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import CORE_DUMP, FORMATS, STORED_MAGIC
 from heapfit.importers.stream import ByteStream
-from heapfit.plan.toml_table import FileKind, read_document
+from heapfit.plan.plan_file import KIND
+from heapfit.plan.toml_table import read_document
 from heapfit.store_file import StoreFile
 from heapfit.trace.kinds import Kind
 
@@ -33,7 +34,6 @@ _ADVICE: Final[Mapping[Kind, str]] = MappingProxyType(
         Kind.SOURCE: "compile it; heapfit record -- PROGRAM makes a recording of the program",
     }
 )
-_TOML: Final = FileKind("plan", "docs/evidence/schemas.md")
 _INCLUDE: Final = re.compile(rb"^[ \t]*#[ \t]*include[ \t]*[<\"]", re.MULTILINE)
 _ELF, _SCRIPT = b"\x7fELF", b"#!"
 _HOSTS: Final = (3, 62)  # e_machine of programs for i386 and x86-64
@@ -107,7 +107,7 @@ def _classify_program(head: bytes) -> Kind:
 
 def _classify_document(path: Path) -> Kind:
     try:
-        document = read_document(path, _TOML)
+        document = read_document(path, KIND)
     except HeapfitError:
         return Kind.UNKNOWN
     tables = {"plan": Kind.PLAN, "traffic": Kind.SCENARIO}

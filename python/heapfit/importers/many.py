@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from heapfit.errors import HeapfitError, read_error_reason
-from heapfit.importers import ImportOptions, import_file, open_any
+from heapfit.importers import STEP, ImportOptions, import_file, open_any
 from heapfit.importers.file_kind import require_kind
 from heapfit.importers.formats import STORED_MAGIC
 from heapfit.progress import Progress, ignore_progress
@@ -16,15 +16,16 @@ from heapfit.sweep import Job, Sweep
 from heapfit.trace.kinds import Kind
 from heapfit.trace.stored import Trace
 
-_STEP = "import"
 _BYTES_AN_EVENT = 8  # of a recording's file, about
 
 
 def read_paths(word: str, kinds: Sequence[Kind], *, is_one: bool) -> list[Path]:
     """The files that a word names, each of one of these kinds; `is_one`: of no folder or list."""
-    is_listed = Kind.RECORDING in kinds and not is_one
-    found = list_recordings([word]) if is_listed else [Path(word)]
-    return [require_kind(path, *kinds) for path in found]
+    is_single = is_one or Kind.RECORDING not in kinds
+    return [
+        require_kind(path, *kinds)
+        for path in ([Path(word)] if is_single else list_recordings([word]))
+    ]
 
 
 def list_recordings(words: Iterable[str | Path]) -> list[Path]:
@@ -84,7 +85,7 @@ def import_files(
         Job(f"import {one[0].name}", _import_one, (*one, options), events=estimate_events(one[0]))
         for one in named
     ]
-    return sweep.run(_STEP, jobs, progress)
+    return sweep.run(STEP, jobs, progress)
 
 
 def open_all(

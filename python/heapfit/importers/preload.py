@@ -21,7 +21,7 @@ from heapfit.outputs.scratch import scratch_folder
 LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 LIBRARY_32 = LIBRARY.with_name("libheapfit_record32.so")  # for 32-bit programs, where it was built
 LIBRARY_MUSL = LIBRARY.with_name("libheapfit_record_musl.so")  # likewise, for programs of musl
-_OWN_BITS = 8 * struct.calcsize("P")
+OWN_BITS = 8 * struct.calcsize("P")
 _PRELOAD_SEPARATORS = frozenset(" :")
 
 
@@ -34,7 +34,7 @@ def library_for(program: Path) -> Path:
 def _library_of(executable: Executable) -> Path:
     if executable.is_musl:
         return LIBRARY_MUSL
-    return LIBRARY if executable.bits == _OWN_BITS else LIBRARY_32
+    return LIBRARY if executable.bits == OWN_BITS else LIBRARY_32
 
 
 def recorder_settings(place: str, depth: int = 1) -> dict[str, str]:
@@ -93,7 +93,7 @@ def _obstacle(program: Path) -> str | None:
 
 
 def _explain_missing_library(executable: Executable) -> str | None:
-    if executable.is_musl and executable.bits != _OWN_BITS:
+    if executable.is_musl and executable.bits != OWN_BITS:
         return "is a program of musl and of another pointer size, which has no recorder"
     if _library_of(executable).exists():
         return None
@@ -118,7 +118,6 @@ def _preload_path(library: Path, stack: ExitStack) -> Path:
     """The recorder's path, or one without the characters that separate paths in LD_PRELOAD."""
     if _PRELOAD_SEPARATORS.isdisjoint(str(library)):
         return library
-    folder = Path(stack.enter_context(scratch_folder()))
-    link = folder / library.name
+    link = Path(stack.enter_context(scratch_folder())) / library.name
     link.symlink_to(library)
     return link

@@ -106,8 +106,7 @@ def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Pla
             for site, chain in chains.items()
         }
     chains = {site: recorded.get(site, (site,)) for site in np.unique(loaded.sites).tolist()}
-    wanted = {caller for chain in chains.values() for caller in chain}
-    known = frames_in(programs, wanted)
+    known = frames_in(programs, {caller for chain in chains.values() for caller in chain})
     unknown: PlaceChain = (None,)
     return {
         site: tuple(place for one in chain for place in known.get(one, unknown))

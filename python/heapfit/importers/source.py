@@ -147,5 +147,7 @@ class ReaderSource:
 
     def chains(self) -> Chains:
         """The callers that the reader found, without the places where it found none."""
-        chains = self._reader.chains.items()
-        return {name: tuple(caller for caller in chain if caller) for name, chain in chains}
+        return {
+            name: tuple(caller for caller in chain if caller)
+            for name, chain in self._reader.chains.items()
+        }

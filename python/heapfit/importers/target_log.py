@@ -234,8 +234,11 @@ def _is_in_fault(folder: Path) -> bool:
 
 def _last_output(folder: Path) -> str:
     """What an image printed last, as a clause; nothing if it printed no text."""
-    logs = (folder / name for name in (_CONSOLE, _UART))
-    texts = [_OUTPUT.findall(log.read_bytes()) for log in logs if log.is_file()]
+    texts = [
+        _OUTPUT.findall(log.read_bytes())
+        for log in (folder / _CONSOLE, folder / _UART)
+        if log.is_file()
+    ]
     said = next((lines[-1:] for lines in texts if lines), [])
     named = [line for lines in texts for line in lines if line.startswith(b"heapfit: ")]
     return "".join(f", after {line[:250].decode()!r}" for line in named[:1] or said)

@@ -19,7 +19,7 @@ _TOLD = re.compile(
 )
 
 _OWN_NAME = re.compile(r"\{(?:memory|task|site)\}")
-_FIELD = re.compile(r"\{[a-z:\d]+\}")
+FIELD = re.compile(r"\{[a-z:\d]+\}")
 
 
 def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
@@ -53,7 +53,7 @@ def _describe_own(before: str, behind: str) -> re.Pattern[bytes]:
     """
     first, *words, end = (
         re.sub(r"(?:\\ )+", r"[ \\t]{1,80}+", re.escape(one))
-        for one in (*_FIELD.split(before), _FIELD.split(behind)[0])
+        for one in (*FIELD.split(before), FIELD.split(behind)[0])
     )
     rule = first + "".join(rf"(?>.{{0,400}}?{one})" for one in words)
     rule += rf'(?P<task>[^\s,;)\]}}|"]{{0,199}}[^\s,;:)\]}}|"])(?={end})'

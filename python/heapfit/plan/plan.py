@@ -14,7 +14,7 @@ from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.plan.toml_table import Table
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
-_SITE = re.compile(r"[0-9a-f]{8}")
+SITE = re.compile(r"[0-9a-f]{8}")
 _MOST_SHARED = 4  # plans inside plans
 
 
@@ -119,7 +119,7 @@ def read_sites(table: Table, most: int = MOST_TAGS) -> dict[int, int]:
     sites = {}
     for key in list(listed.keys()):
         tag = listed.read_or_note(0, listed.whole, key, 1, most)
-        if _SITE.fullmatch(key):
+        if SITE.fullmatch(key):
             sites[int(key, 16)] = tag
         else:
             reason = "must be the eight hexadecimal digits of a call site"

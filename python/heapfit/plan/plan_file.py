@@ -22,11 +22,10 @@ from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import Plan, plan_table, read_plan
 from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
-from heapfit.plan.toml_table import FileKind, Table, read_document
+from heapfit.plan.toml_table import LARGEST_COUNT, FileKind, Table, read_document
 
 SCHEMA = 1
-_LARGEST_COUNT = 2**63 - 1  # TOML's own
-_KIND = FileKind("plan", "docs/evidence/schemas.md")
+KIND = FileKind("plan", "docs/evidence/schemas.md")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MUST_NAME = "be a letter, then letters, digits, _ and -, not {}"
 _CONTENT = re.compile(r"sha256:[0-9a-f]{64}")
@@ -140,7 +139,7 @@ def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     So is a plan of several memories, unless the caller takes one.
     """
     path = Path(path)
-    top = Table(path, _KIND, "", read_document(path, _KIND))
+    top = Table(path, KIND, "", read_document(path, KIND))
     if top.has("schema"):
         top.require_version(SCHEMA, " (make it anew with heapfit fit)")
     top.collect_errors()
@@ -212,12 +211,12 @@ def _read_plan_file(top: Table, path: Path) -> PlanFile:
         base_alignment=top.read_or_note(0, _read_base_alignment, top)
         if top.has("base_alignment")
         else 0,
-        u_max=whole("u_max", 0, _LARGEST_COUNT) or 0,
+        u_max=whole("u_max", 0, LARGEST_COUNT) or 0,
         pointer_bits=top.read_or_note(0, _read_pointer_bits, top) if top.has("pointer_bits") else 0,
         trained_on=trained_on,
         heapfit_version=top.read_or_note("", top.text, "heapfit") if top.has("heapfit") else "",
         r_safe=whole("r_safe", 1, LARGEST_REGION),
-        peak=whole("peak", 0, _LARGEST_COUNT),
+        peak=whole("peak", 0, LARGEST_COUNT),
         margin=top.read_or_note(None, top.number, "margin", 0, MOST_MARGIN)
         if top.has("margin")
         else None,
@@ -263,7 +262,7 @@ def _read_pointer_bits(top: Table) -> int:
 def _read_training_record(top: Table) -> TrainingRecord:
     table = top.table("trained_on")
     trace, content = _read_training_trace(table)
-    events = table.read_or_note(0, table.whole, "events", 0, _LARGEST_COUNT)
+    events = table.read_or_note(0, table.whole, "events", 0, LARGEST_COUNT)
     kind = table.read_or_note("heap", table.text, "kind", form=_TRACE_KIND, must=_MUST_KIND)
     tables = table.read_or_note([], table.tables, "traces") if table.has("traces") else []
     program = table.read_or_note("", table.text, "program") if table.has("program") else ""

@@ -22,6 +22,7 @@ from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean, read_
 Value = TypeVar("Value")
 Arguments = ParamSpec("Arguments")
 
+LARGEST_COUNT = 2**63 - 1  # TOML's own
 _LARGEST_FILE = 1 << 20  # bytes; a plan of 4,096 pools has 200 KB
 # A key such as a.b.c of more parts: each makes a table, so a file of dots took 9.6 GB.
 _MOST_PARTS = 32

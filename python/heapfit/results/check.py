@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding, RecordingNeeds
@@ -16,6 +15,7 @@ from heapfit.checks.shards import shard_of
 from heapfit.comparison.heap_map import LEAST_HOLE
 from heapfit.comparison.trial import Refusal
 from heapfit.forecast.load import OWN_RUNS
+from heapfit.plan.plan import SITE
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.results.image import HOLES
@@ -33,7 +33,6 @@ from heapfit.results.parts import (
 )
 from heapfit.trace.names import program_word
 
-_HASH = re.compile(r"[0-9a-f]{8}")  # of a call site that no program names
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run
 
 
@@ -191,7 +190,7 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
         if now - then < first.growth:
             now, then, when = round(first.now.mean), round(first.before.mean), "on average"
         name = f"blocks up to {first.name:,} B" if isinstance(first.name, int) else first.name
-        name = f"call site {name}" if _HASH.fullmatch(name) else name
+        name = f"call site {name}" if SITE.fullmatch(name) else name
         base = (check.base and check.base.name) or "planned"
         causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
     failed = (

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.plan.brief import Brief
-from heapfit.plan.toml_table import Table, read_document, show
+from heapfit.plan.toml_table import LARGEST_COUNT, Table, read_document, show
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scheme import Scheme, read_scheme
 from heapfit.simulation.traffic import SCENARIO, Traffic, read_traffic
@@ -33,7 +33,6 @@ SCHEMA = 1
 METHODS = ("replications", "batches")
 _MOST_REQUESTS = 10**12
 _MOST_POINTS = 10_000
-_LARGEST_SEED = 2**63 - 1  # TOML's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +161,7 @@ _RUN: dict[str, Callable[[Table, str], Any]] = {
     "half_width": lambda table, key: table.number(key, 1e-9, 1e12),
     "metric": lambda table, key: table.word(key, METRICS, key),
     "confidence": lambda table, key: table.number(key, 0.5, 0.9999),
-    "seed": lambda table, key: table.whole(key, 0, _LARGEST_SEED),
+    "seed": lambda table, key: table.whole(key, 0, LARGEST_COUNT),
     "method": lambda table, key: table.word(key, METHODS, key),
 }
 

@@ -38,7 +38,7 @@ _FEWEST, _MOST = 20_000, 2_000_000  # requests of a replication
 _LEAST_REFUSALS = 10  # in a replication; below that a simulation shows too little
 _WARM_UP = 20_000  # requests
 _STEPS = 512  # a simulated memory is found to one part in so many
-_METRIC = "bandwidth_admission"
+METRIC = "bandwidth_admission"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,12 +157,12 @@ def size_family(
         scheme = family.make(number)
         exact = None if requests else exact_metrics(traffic, scheme)
         if exact:
-            return Estimate(exact[_METRIC])
+            return Estimate(exact[METRIC])
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=aim.seed)
         numbers = range(replication, replication + aim.replications)
         tasks = [Task(traffic, scheme, run, one) for one in numbers]
         seen = [one for some in executor.map(replicate, tasks) for one in some]
-        found = estimate_metric(seen, _METRIC, CONFIDENCE_PERCENT / 100) or Estimate(0.0)
+        found = estimate_metric(seen, METRIC, CONFIDENCE_PERCENT / 100) or Estimate(0.0)
         return Estimate(found.mean, found.half_width or 0.0)
 
     return [

@@ -18,7 +18,7 @@ from heapfit.trace.operations import is_allocation
 from heapfit.trace.stored import COLUMNS, Trace, write_trace
 from heapfit.trace.table_file import Columns
 
-_HIGHEST = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT  # region, in bytes
+HIGHEST_REGION = LARGEST_REGION // _engine.REGION_UNIT * _engine.REGION_UNIT  # region, in bytes
 _MOST_NAMED = 3
 _Request: TypeAlias = tuple[int, int, int]  # event, bytes, call site
 
@@ -28,7 +28,7 @@ def leave_out_oversized(trace: Trace, folder: Path) -> Trace:
 
     The copy's notes name them. A request that fails leaves nothing to resize or free.
     """
-    if _largest_size(trace.path) < _HIGHEST:
+    if _largest_size(trace.path) < HIGHEST_REGION:
         return trace
     over: list[_Request] = []
     if not any(len(batch["op"]) for batch in _serve(trace, over)):
@@ -59,7 +59,7 @@ def _serve(trace: Trace, over: list[_Request]) -> Iterator[Columns]:
     first, gone = 0, np.zeros(0, np.uint32)  # objects that never were
     for batch in trace.batches(trace.columns):
         objects, sizes, sites = batch["object"], batch["size"], batch["site"]
-        is_over = sizes >= _HIGHEST
+        is_over = sizes >= HIGHEST_REGION
         asked = np.flatnonzero(is_over).tolist()
         over += [(first + event, int(sizes[event]), int(sites[event])) for event in asked]
         gone = np.append(gone, objects[is_over & is_allocation(batch["op"])])

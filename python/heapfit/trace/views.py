@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from heapfit.trace.blocks import Blocks, blocks_of
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import find_next_events
+from heapfit.trace.operations import Mask, find_next_events
 
 STARTUP = 10  # the first tenth of a recording is its start-up
 
 Numbers: TypeAlias = NDArray[np.uint32]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation, is_end
+from heapfit.trace.stored import REPLAYED
 
-_NAMES = ("op", "object", "size", "alignment")
 # True where a resize to a size, from another one, is served by a new block.
 Moves: TypeAlias = Callable[[NDArray[np.uint64], NDArray[np.uint64]], NDArray[np.bool_]]
 
@@ -64,8 +64,8 @@ class BatchSource(Protocol):
 
 def requests_of(trace: BatchSource) -> Requests:
     """All of a recording, in memory: 17 B an event."""
-    batches = list(trace.batches(_NAMES))
-    return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in _NAMES))
+    batches = list(trace.batches(REPLAYED))
+    return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in REPLAYED))
 
 
 def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:

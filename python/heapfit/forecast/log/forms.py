@@ -16,6 +16,7 @@ from math import nan
 from typing import Protocol
 
 from heapfit.errors import HeapfitError
+from heapfit.forecast.log.line_fields import compile_line
 from heapfit.forecast.log.states import Clock, Field, Sample
 from heapfit.forecast.log.words import (
     MAIN,
@@ -27,7 +28,6 @@ from heapfit.forecast.log.words import (
     parse_bytes,
     read_figures,
 )
-from heapfit.importers.line_fields import compile_line
 from heapfit.importers.log_lines import LogLine, parse_time
 
 _TIMES = ("s", "ms", "us")
@@ -94,8 +94,9 @@ def read_by(descriptions: Sequence[str]) -> Form:
     def read(line: LogLine) -> list[Sample]:
         found = next(filter(None, (rule.search(line.raw) for rule in rules)), None)
         if found is None:
-            failed = (one for one in read_figures(line.text) if one.field is Field.FAILED)
-            return gather(failed, line.moments)
+            return gather(
+                (one for one in read_figures(line.text) if one.field is Field.FAILED), line.moments
+            )
         groups = found.groupdict("")
         values = {
             field: parse_bytes(
@@ -130,8 +131,7 @@ class Printed:
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
             if heading := _HEADING.match(line.text) or _COMMAND.match(line.raw):
-                name = heading[heading.lastgroup or 0]
-                self._heading, self._last = name.strip(" '\"-[]"), None
+                self._heading, self._last = heading[heading.lastgroup or 0].strip(" '\"-[]"), None
             return []
         self._last = next((one.field for one in reversed(figures) if one.field in MAIN), self._last)
         return gather(figures, line.moments)

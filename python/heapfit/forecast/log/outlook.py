@@ -18,10 +18,10 @@ from math import ceil, inf
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit.forecast.decline import (
     Decline,
+    Numbers,
     fell,
     find_decline,
     find_end,
@@ -49,7 +49,6 @@ _TIMES = (1, 10)  # as long as the log
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
-Numbers = NDArray[np.float64]
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
 _LOWER = "{} is lower at last, and may come up again"
 _WANDERS = "{} wanders slowly up and down, as a fall of the same size would be part of it"

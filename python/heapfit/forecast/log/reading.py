@@ -79,8 +79,11 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
         if len(line) <= LONGEST_LINE
     ]
     if not any(line.strip() for _, line in texts):
-        is_long = len(content) > LONGEST_LINE
-        why = f"has no line of at most {LONGEST_LINE:,} B" if is_long else "is empty"
+        why = (
+            "is empty"
+            if len(content) <= LONGEST_LINE
+            else f"has no line of at most {LONGEST_LINE:,} B"
+        )
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
     ordered, supposed = order_dates([text for _, text in texts])
     texts = [(number, text) for (number, _), text in zip(texts, ordered, strict=True)]
