@@ -412,6 +412,11 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
             ["[{task}] take({size}) @ {site} returned {address}"],
             {"init", "log"},
         ),
+        (
+            "tasks before a colon",
+            ["{task}: mem GET {size:w4} W @{address}"],
+            {"net", "main"},
+        ),
     ],
 )
 def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
@@ -425,7 +430,7 @@ def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
     if "{time:s}" in texts[0]:
         assert last["time"].tolist() == [0, 750_000, 800_000, 1_625_000]
     else:
-        assert 0x0800A1F4 in last["site"]
+        assert (0x0800A1F4 in last["site"]) == ("{site}" in texts[0])
 
 
 def test_a_field_that_begins_a_line_is_looked_for_no_further_than_names_are_long(tmp_path):
@@ -685,6 +690,11 @@ SUGGESTED = {
         "45 [init] take(8) @ 0x0800a1f4 returned 0x20003008\n",
         (124, 8),
     ),
+    "tasks before a colon": (
+        "182 net: mem GET 6 W @2000a000\n268 main: mem GET 2 W @2000a040\n"
+        "424 main: mem PUT @2000a000\n",
+        (32, 8),
+    ),
     "tags that are calls": (
         "[malloc] size=24 -> 0x20001000\n[malloc] size=8 -> 0x20001040\n"
         "[realloc] 0x20001000 size=50 -> 0x20001100\n[free] 0x20001040\n",
@@ -704,6 +714,45 @@ SUGGESTED = {
         "block 0x20001000: allocated, 24 bytes\nblock 0x20001040: allocated, 8 bytes\n"
         "block 0x20001000: freed\n",
         (32, 8),
+    ),
+    "an address before each call": (
+        "0x20001000 = Malloc( 24 ) (allocated 32)\n0x20001040 = Malloc( 8 ) (allocated 16)\n"
+        "0x20001000 = Free( 0x20001000 )\n",
+        (32, 8),
+    ),
+    "letters behind a time, one of a resize": (
+        "5142 A 0x20001000 24\n5650 A 0x20001040 8\n5701 R 0x20001000 0x20001100 50\n"
+        "5800 F 0x20001040\n",
+        (58, 50),
+    ),
+    "a sum behind each call": (
+        "[142] malloc 24 at 0x20001000, total 12345\n[650] malloc 8 at 0x20001040, total 12353\n"
+        "[701] free 24 at 0x20001000, total 12329\n",
+        (32, 8),
+    ),
+    "counters behind each call": (
+        "0x20001000 = malloc(24), mallocs: 7 frees: 3 diff: 4\n"
+        "0x20001040 = malloc(8), mallocs: 8 frees: 3 diff: 5\nfree 0x20001000, frees: 4\n",
+        (32, 8),
+    ),
+    "a pool that all calls have": (
+        "osMemoryPoolAlloc pool=0x20000100 size=24 block=0x20001000\n"
+        "osMemoryPoolAlloc pool=0x20000100 size=8 block=0x20001040\n"
+        "osMemoryPoolFree pool=0x20000100 block=0x20001000\n",
+        (32, 8),
+    ),
+    "names of tasks that blanks make alike long, and sizes in words": (
+        "182 net | mem GET 6 W @2000a000\n268 main| mem GET 2 W @2000a040\n"
+        "424 main| mem PUT @2000a000\n",
+        (32, 8),
+    ),
+    "two logs, the second without verbs, on the same addresses": (
+        "182 mem GET 24 B @2000a000\n268 mem GET 8 B @2000a040\n424 mem PUT @2000a000\n"
+        "430 mem PUT @2000a040\n501 take 16 -> 2000a000 lr=08005d10\n"
+        "502 take 40 -> 2000a040 lr=08005d12\n"
+        "503 drop 2000a000 lr=0800b144\n504 drop 2000a040 lr=0800b144\n"
+        "505 take 3 -> 2000a080 lr=08005d12\n",
+        (56, 3),
     ),
 }
 

@@ -45,12 +45,13 @@ class LogLine:
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _NAME = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
 _WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,?\s+)?"
-_HMS = (
-    r"(?P<h>\d\d?):(?P<m>\d\d)(?::(?P<s>\d\d(?:[.,:]\d{1,9})?))?"
+_HMS = (  # with colons, h and m, or in three parts full stops
+    r"(?P<h>\d\d?)(?::|(?<=\d\d)(?:h|\.(?=\d\d\.\d\d(?![.\d]))))(?P<m>\d\d)"
+    r"(?:(?:(?<=:\d\d):|(?<=h\d\d)m|(?<=\.\d\d)\.)(?P<s>\d\d(?:[.,:]\d{1,9})?)(?:s\b)?)?"
     r"(?:\s?(?P<half>[AaPp])\.?[Mm]\b)?(?!\d)"
 )
 _ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?!\w))?"
-_CLOCK_BEHIND = rf"(?:(?:,?[T_ :\-]|\]\s?\[)\s*{_HMS}{_ZONE}|(?!\d))"
+_CLOCK_BEHIND = rf"(?:(?:,[T_ :\-]?|[T_ :\-]|\]\s?\[)\s*{_HMS}{_ZONE}|(?!\d))"
 _WORDS = (
     "VERBOSE|VERB|DEBUG|DBG|INFO|INF|NOTICE|WARN|WRN|WARNING|ERROR|ERR|TRACE"
     "|dbg|inf|wrn|err|verbose|debug|info|warn|warning|error|trace"
@@ -67,7 +68,7 @@ _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (
         Clock.DATE,
-        _WEEKDAY + r"(?P<Y>\d{4})[-/.](?P<M>\d\d?)[-/.](?P<D>\d\d?)" + _CLOCK_BEHIND,
+        _WEEKDAY + r"(?P<Y>\d{4})[-/._](?P<M>\d\d?)[-/._](?P<D>\d\d?)" + _CLOCK_BEHIND,
         "ISO 8601",
     ),
     (Clock.YEAR, rf"(?P<D>\d\d?)\.(?P<M>\d\d?)\.,?\s{_HMS}", "day and month"),
@@ -90,13 +91,13 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     ),
     (
         Clock.DATE,
-        _WEEKDAY + rf"{_NAME}\s+(?P<D>\d\d?),?\s+(?P<Y>\d{{4}}),?\s+{_HMS}{_ZONE}",
+        _WEEKDAY + rf"{_NAME}[\s-]+(?P<D>\d\d?),?[\s-]+(?P<Y>\d{{4}}),?\s+(?:at\s)?{_HMS}{_ZONE}",
         "date with a name",
     ),
     (Clock.YEAR, rf"{_WEEKDAY}{_NAME}\s+(?P<D>\d\d?)\s+{_HMS}", "syslog, journald"),
     (Clock.YEAR, rf"(?:{_LEVEL})?(?P<M>\d\d)-?(?P<D>\d\d)\s{_HMS}", "logcat, glog, RT-Thread"),
     (Clock.DATE, r"(?P<S>1[4-9]\d{8}(?:\.\d+)?)(?![\d.])", "seconds since 1970: candump"),
-    (Clock.DATE, r"(?P<ms>1[4-9]\d{11})(?!\d)", "milliseconds since 1970"),
+    (Clock.DATE, r"(?P<ms>1[4-9]\d{11})(?:\d{3}){0,2}(?!\d)", "milliseconds since 1970"),
     (
         Clock.UPTIME,
         r"(?:(?P<days>\d+)d?[,:]\s*)?(?P<h>\d+):(?P<m>\d\d):(?P<s>\d\d\.\d{3}),\d{3}\b",
@@ -108,8 +109,12 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         r"(?P<days>\d|\d{3,}):(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)(?![\d:])",
         "days, hours, minutes and seconds",
     ),
-    (Clock.UPTIME, rf"T(?P<days>\d+)-{_HMS}", "days and time of day behind a T"),
-    (Clock.DAY, r"(?P<h>\d\d)h(?P<m>\d\d)m(?P<s>\d\d(?:\.\d+)?)s?\b", "03h04m05s"),
+    (
+        Clock.UPTIME,
+        rf"(?:T|D|Day\s)(?P<days>\d+)[,\s-]\s*{_HMS}",
+        "days and time of day behind a T",
+    ),
+    (Clock.DAY, rf"(?=\d\dh){_HMS}", "03h04m05s"),
     (
         Clock.UPTIME,
         rf"(?:[Uu]p(?:time)?[:=]?\s*)?{_DAYS}?(?:(?P<h>\d+)\s?h(?:ours?)?[\s,:]*)"
@@ -119,6 +124,11 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\((?P<ms>\d+)\)", "ESP-IDF: milliseconds"),
     (Clock.DAY, rf"{_LEVEL}\s?\({_HMS}\)", "ESP-IDF: time of day"),
+    (
+        Clock.DATE,
+        rf"{_LEVEL}\s?\((?P<Y>\d\d(?:\d\d)?)-(?P<M>\d\d)-(?P<D>\d\d)\s{_HMS}\)",
+        "ESP-IDF: date",
+    ),
     (Clock.UPTIME, r"\((?P<S>\d+\.\d{3}), \+\d+\)", "LVGL: seconds, milliseconds since then"),
     (Clock.DAY, rf"{_LEVEL}\s+{_HMS}", "levels before a time of day"),
     (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
@@ -127,7 +137,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"\[\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
     (
         Clock.UPTIME,
-        rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b)",
+        rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b(?!\s0x))",
         "programs' own loggers: milliseconds",
     ),
     (Clock.UPTIME, r"(?<=\[)(?<!\d)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
@@ -159,7 +169,11 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
     (None, r"(?:/dev/tty\w{1,40}|COM\d{1,4})(?=[\s:>|])", "terminals of several lines"),
     (None, r"#\d+(?![\w.])", "number of a line"),
-    (Clock.UPTIME, r"(?<=[Tt]\+)(?P<S>\d+(?:\.\d+)?)(?![\w.:])", "T+: seconds since the start"),
+    (
+        Clock.UPTIME,
+        r"(?:(?<=[Tt]\+)|(?<=[Tt]=)(?=\d+\.\d{3}))(?P<S>\d+(?:\.\d+)?)(?![\w.:])",
+        "T+, t=: seconds",
+    ),
     (None, r"(?:[\w.-]{1,64}\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
     (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
     (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
@@ -219,7 +233,10 @@ _WRAPS = {
 }
 # Seconds in what a prefix counts.
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
-# A date in numbers alone, whose day or month may come first.
+# Days, hours, minutes and seconds, or hours to hundredths.
+_DAYS_CLOCK = re.compile(r"(?<![\w:.])(\d\d):(\d\d):(\d\d):(\d\d)(?![\w:.])")
+# A date in numbers alone: which of them may be the year, the month and the day.
+_ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
 _DATE = re.compile(
     r"(?<![\w./:-])(\d\d?)([./-])(\d\d?)\2((?:19|20)\d\d|\d\d(?=[ ,T]{1,2}\d\d?:\d\d))"
     r"""(?=[\sT_,;:"'|\])-]|$)"""
@@ -320,26 +337,34 @@ def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     >>> order_dates(["31/01/2026 free 90", "01/02/2026 free 80"])
     (['2026-01-31 free 90', '2026-02-01 free 80'], '')
     """
+    clocks = [match for line in lines for match in _DAYS_CLOCK.finditer(line)]
+    if clocks and all(int(one[2]) < 24 and int(one[4]) < 60 for one in clocks):
+        lines = [_DAYS_CLOCK.sub(r"\1d \2:\3:\4", line) for line in lines]
     found = [match for line in lines for match in _DATE.finditer(line)]
     if not found:
         return lines, ""
-    has_dots = found[0][2] == "."  # nobody writes the month before one
-    first, second = (_weigh_order(found, *places) for places in ((3, 1), (1, 3)))
-    is_day_first = first[0] <= second[0] if has_dots else (first, found[0][2]) < (second, "/")
-    month, day = (3, 1) if is_day_first else (1, 3)
-    is_unclear = first == second and not has_dots and any(one[1] != one[3] for one in found)
-    told = f"dates such as {found[0][0]} are read with the {'day' if day == 1 else 'month'} first"
+    sign, weights = found[0][2], [_weigh_order(found, *order) for order in _ORDERS]
+    best = min(  # nobody writes the month before a full stop, and most before a stroke
+        range(3),
+        key=lambda i: (weights[i][0], sign == "." and i == 1, weights[i], i ^ (sign == "/")),
+    )
+    year, month, day = _ORDERS[best]
+    is_unclear = weights[0] == weights[1] and sign != "." and any(one[1] != one[3] for one in found)
+    told = f"dates such as {found[0][0]} are read with the {'day' if best == 0 else 'month'} first"
     return [
-        _DATE.sub(lambda one: f"{one[4]:>04}-{one[month]:>02}-{one[day]:>02}", line)
+        _DATE.sub(lambda one: f"{one[year]:>04}-{one[month]:>02}-{one[day]:>02}", line)
         for line in lines
-    ], f"{told}, as nothing in the log tells" if is_unclear else ""
+    ], f"{told}, as nothing in the log tells" if is_unclear and best < 2 else ""
 
 
-def _weigh_order(dates: Sequence[re.Match[str]], month: int, day: int) -> tuple[int, int, int]:
-    """What speaks against an order of dates: months that are none, falls, and days in all."""
-    days = [372 * int(one[4]) + 31 * int(one[month]) + int(one[day]) for one in dates]
+def _weigh_order(
+    dates: Sequence[re.Match[str]], year: int, month: int, day: int
+) -> tuple[int, int, int]:
+    """What speaks against an order of dates: months and days that are none, falls, days in all."""
+    days = [372 * int(one[year]) + 31 * int(one[month]) + int(one[day]) for one in dates]
     falls = sum(after < before for before, after in pairwise(days))
-    return sum(int(one[month]) > 12 for one in dates), falls, max(days) - min(days)
+    wrong = sum(int(one[month]) > 12 or int(one[day]) > 31 for one in dates)
+    return wrong, falls, max(days) - min(days)
 
 
 def parse_time(text: str) -> dict[Clock, float]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers.log_lines import CALLS, split_prefix
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import HEAD
+from heapfit.importers.told_names import FIELD
 
 _NUMBER = re.compile(
     r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
@@ -35,19 +36,21 @@ _TASK = re.compile(
 _CLOCK = re.compile(r"^\d+\.\d+(?= )")
 _STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
 _TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
+_WORDS = re.compile(r" ?(W|words?)\b")
 _TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
 _NO_SIZE = re.compile(
     r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
-    r"|heap|pool|nr|idx|index|free)\W{0,3}$|\$$"
+    r"|heap|pool|nr|idx|index|free|total|sum|live|cur\w*|left|[mcre]*allocs|frees|diff)\W{0,3}$|\$$"
 )
 _FIRST = re.compile(r"^\s*\d+\s?[:>.)\]](?!\d)")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
-    ("resize", re.compile(r"(?i)realloc|resize|(^|\s)~\s?(?=\d)")),
+    ("resize", re.compile(r"(?i)realloc|resize|(?-i:\bR\b(?=\W+0x))|(^|\s)~\s?(?=\d)")),
     (
         "free",
         re.compile(
-            r"(?i)free(?!=\d+\b)|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)|(^|\s)-\s?(?=\d|@|0x|$)"
+            r"(?i)free(?!=\d+\b|s[:=] ?\d)|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)"
+            r"|(^|\s)-\s?(?=\d|@|0x|$)"
         ),
     ),
     ("zeroed", re.compile(r"(?i)calloc")),
@@ -60,11 +63,13 @@ _VERBS = (
 _ASKER = re.compile(
     r"^([^\w]{1,3}(?:(?:by|from|in|at|for|caller|owner|task|func\w*)\W{1,3})?)([A-Za-z_]\w*)\W*$"
 )
-_FIELD = re.compile(r"\{[a-z:\d]+\}")  # no text that a description can hold
+_OF_TASK = re.compile(r"(\w+)((?P<sign>\s?\W?\s+)(?P<call>.+))")
 _NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
-_UNKNOWN = re.compile(r"([\d,]+) frees? of an unknown")
+_UNKNOWN = re.compile(r"([\d,]+) frees? of (?:an )?unknown")
+_REPLACED = re.compile(r"([\d,]+) blocks? taken as freed")
 _MOST_UNKNOWN = 0.2  # of the events: more frees of blocks that nobody gave are no frees
 _SHOWN = 3  # lines
+_MOST_MORE = 4  # shapes without a verb that are tried as allocations beside those with one
 _MOST_LINES = 5_000
 _LONGEST = 400  # characters of a line that is looked at
 _WIDTH = 76
@@ -101,18 +106,19 @@ class _Line(NamedTuple):
     @property
     def verb(self) -> str:
         """What the line is; "" if no word says it."""
-        return next((verb for verb, rule in _VERBS if rule.search(self.text)), "")
+        return _find_verb(self.text)
 
     def describe(self, fields: dict[int, str], is_long: bool = False) -> str:
         """The text from the word before the first field to the last, other numbers as {any}.
 
-        `is_long`: to the next number, which tells it from shorter lines.
+        `is_long`: from the first word to the next number, which tells it from shorter lines.
         """
         first, last = self.numbers[min(fields)], self.numbers[max(fields)]
         stamps = [stamp.end() for stamp in _STAMP.finditer(self.text[: first.start()])]
         after = [one.start() for one in self.numbers if one.start() > last.start()]
         text = ""
-        for start in {max(stamps, default=0): 0, 0: 0}:  # behind what changes, if words are left
+        # Behind what changes, if words are left.
+        for start in (0,) if is_long else (max(stamps, default=0), 0):
             text, at = "", start
             for i, number in enumerate(self.numbers):
                 if start <= number.start() <= last.start():
@@ -122,7 +128,12 @@ class _Line(NamedTuple):
             text = _NO_WORDS.sub("", text)
             if text != "{address}":
                 break
-        return text
+        is_told = is_long or text != "{address}"
+        return text if is_told else self.describe(fields, is_long=True)
+
+
+def _find_verb(text: str) -> str:
+    return next((verb for verb, rule in _VERBS if rule.search(text)), "")
 
 
 _Group = list[_Line]
@@ -135,7 +146,7 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     lines = [
         _make_line(text, len(tasks) > 1)
         for text in texts
-        if len(text) <= _LONGEST and text.isprintable() and not _FIELD.search(text)
+        if len(text) <= _LONGEST and text.isprintable() and not FIELD.search(text)
     ]
     seen = [line for line in lines if line.addresses]
     groups = _group(seen)
@@ -153,11 +164,14 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
         served = sorted((one for one in groups if one[0].verb == "alloc"), key=len)[-1:]
     if not served:
         return ()
-    told = (
-        _try(path, head, *_describe_calls(groups, served, is_long), len(seen))
+    # Of two logs in a file one may have no verbs.
+    more = [[*served, one] for one in others if one not in served and not one[0].verb]
+    told = [
+        _try(path, head, *_describe_calls(groups, calls, is_long), len(seen))
+        for calls in (served, *more[:_MOST_MORE])
         for is_long in (False, True)
-    )
-    return next(filter(None, told), ())
+    ]
+    return max(told, key=lambda one: one[0])[1]
 
 
 def _make_line(raw: str, has_tasks: bool) -> _Line:
@@ -203,10 +217,25 @@ def _describe_calls(
         if one[0].verb != "resize" and is_known and text != one[0].key:
             freed.append((one, text))
     texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
-    frees = [text for _, text in freed]
-    line, free = ("\n".join(dict.fromkeys(one)) for one in (texts + resizes, frees))
+    line, free = (
+        "\n".join(dict.fromkeys(_join_tasks(one)))
+        for one in (texts + resizes, [text for _, text in freed])
+    )
     most, *fewer = sorted(served, key=len, reverse=True)
     return [most, *(one for one, _ in freed), *fewer, *resized], OwnLines(line, free)
+
+
+def _join_tasks(texts: Sequence[str]) -> list[str]:
+    """The descriptions; those that differ in the word before a call alone, as of tasks, as one."""
+    named = [one for text in texts if (one := _OF_TASK.match(text)) and _find_verb(one["call"])]
+    calls = Counter(one["call"] for one in named)
+    signs = Counter(one["sign"] + one["call"] for one in named)  # blanks may make names alike long
+    joined = {
+        one[0]: one["call"] if signs[one["sign"] + one["call"]] < count else f"{{task}}{one[2]}"
+        for one in named
+        if (count := calls[one["call"]]) > 1
+    }
+    return [joined.get(text, text) for text in texts]
 
 
 def _has_hex(group: _Group) -> bool:
@@ -244,7 +273,7 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         return line.describe({address: line.key}, is_long)
     sizes = [i for i in line.sizes if _values(group, [i]) != {"0"}] or line.sizes
     fields = {address: "{address}"}
-    size = _size_place(line, sorted(sizes, key=lambda i: (abs(i - address) != 1, -i)))
+    size = _size_place(line, _order_sizes(sizes, address))
     between = line.text[line.numbers[sizes[0]].end() : line.numbers[sizes[-1]].start()]
     if line.verb == "zeroed" and len(sizes) > 1 and "alloc" not in between:
         told = (i for i in sizes if _TOLD_COUNT.search(line.text[: line.numbers[i].start()]))
@@ -258,7 +287,7 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         for i in line.addresses
         if i != address and _CALLER.search(line.text[: line.numbers[i].start()])
     }
-    return line.describe({**callers, **fields, size: "{size}"}, is_long)
+    return line.describe({**callers, **fields, size: _size_field(line, size)}, is_long)
 
 
 def _describe_resize(group: _Group, given: set[str]) -> str:
@@ -267,7 +296,18 @@ def _describe_resize(group: _Group, given: set[str]) -> str:
     if not line.sizes:
         return ""
     old, new = sorted(line.addresses[:2], key=lambda i: -len(_values(group, [i]) & given))
-    return line.describe({old: "{old}", new: "{address}", _size_place(line, line.sizes): "{size}"})
+    size = _size_place(line, _order_sizes(line.sizes, new))
+    return line.describe({old: "{old}", new: "{address}", size: "{size}"})
+
+
+def _order_sizes(places: Sequence[int], address: int) -> list[int]:
+    """Numbers that may be a block's size: first those beside its address."""
+    return sorted(places, key=lambda i: (abs(i - address) != 1, -i))
+
+
+def _size_field(line: _Line, place: int) -> str:
+    """The field of a size: in words of four bytes where the line says so."""
+    return "{size:w4}" if _WORDS.match(line.text[line.numbers[place].end() :]) else "{size}"
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -283,20 +323,26 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
 
 def _try(
     path: Path, head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int
-) -> tuple[str, ...]:
-    """What the descriptions read of a log's beginning, in words; () if that makes no sense."""
+) -> tuple[int, tuple[str, ...]]:
+    """How many lines the descriptions read of a log's beginning, less two of each that makes no
+    sense, and that in words; 0 and () if it does not.
+    """
     try:
         reader = own.open()
         reader.feed(head)
         reader.finish()
     except HeapfitError:
-        return ()
-    unknown = sum(int(one[1].replace(",", "")) for one in map(_UNKNOWN.match, reader.notes) if one)
-    is_more = reader.events > sum(map(len, groups))  # other lines look alike
+        return 0, ()
+    unknown, replaced = (
+        sum(int(one[1].replace(",", "")) for one in map(rule.match, reader.notes) if one)
+        for rule in (_UNKNOWN, _REPLACED)
+    )
+    events = reader.events - replaced  # without frees that no line tells
+    is_more = events > sum(map(len, groups))  # other lines look alike
     is_blind = not own.has_addresses and not own.free
-    is_unpaired = unknown > _MOST_UNKNOWN * (reader.events + unknown)
+    is_unpaired = unknown > _MOST_UNKNOWN * (events + unknown)
     if is_blind or is_more or is_unpaired or not reader.live_peak:
-        return ()
+        return 0, ()
     served, others = groups[0], [group[0] for group in groups[1:]]
     shown = [*served[:2], *(others[:1] or served[2:3])]
     words = [
@@ -305,10 +351,10 @@ def _try(
         for text in texts.splitlines()
         for word in (option, text)
     ]
-    return (
+    return events - 2 * (unknown + replaced), (
         "These lines look like calls:",
         *(f"  {line.raw.strip()[:_WIDTH]}" for line in shown[:_SHOWN]),
-        f"This reads {reader.events:,} of {lines:,} "
+        f"This reads {events:,} of {lines:,} "
         f"{'lines that may be calls' if len(head) < HEAD else 'such lines in 64 KiB'}, with a peak "
         f"of {reader.live_peak:,} B:",
         f"  {shlex.join(['heapfit', 'import', str(path), *words])}",

@@ -148,9 +148,9 @@ def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
     """Takes bytes with a fraction as KiB, and too few for a chip's memory, and says so."""
     amounts = {*Field} - {Field.FAILURES, Field.SHARE}
     values = [one.values[field] for one in found for field in amounts & one.values.keys()]
-    is_split = any(
-        value % 1 for value in _column(found, Field.FREE) + _column(found, Field.ALLOCATED)
-    )
+    # Beside whole free bytes a used figure with a fraction is per cent.
+    split = _column(found, Field.FREE) or _column(found, Field.ALLOCATED)
+    is_split = any(value % 1 for value in split)
     is_few = max(values) <= _FEW.get(found[0].memory, -1)
     if not (is_few or (is_split and max(values) < 1 << 20)):
         return ()
