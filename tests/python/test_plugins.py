@@ -449,6 +449,13 @@ def faults_of(built: Built, folder: Path, count: int) -> list[str]:
     return ["" if fault is None else fault.name for fault in found[:-1]]
 
 
+def address_of(name: str, program: Path) -> int:
+    """Of a variable of the host's."""
+    listing = subprocess.check_output(["nm", program], text=True)
+    (found,) = re.findall(rf"^(\S+) [bB] {name}$", listing, re.MULTILINE)
+    return int(found, 16)
+
+
 def assert_no_trace(folder: Path) -> None:
     assert not (folder / "trace").exists()
     assert (folder / "victim").stat().st_mode & 0o777 == 0o600
@@ -460,10 +467,9 @@ def test_every_way_out_ends_the_child_and_leaves_nothing(
     monkeypatch.setattr(running, "REPLAY", 1)
     hostile = with_ways(list(WAYS))
     first = build(plugin(hostile, tmp_path), tmp_path / "built", host)
-    listing = subprocess.check_output(["nm", first.program], text=True)
-    (told,) = re.findall(r"^(\S+) B told$", listing.replace(" b ", " B "), re.MULTILINE)
-    built = build(plugin(hostile, tmp_path, told=int(told, 16)), tmp_path / "built", host)
-    assert subprocess.check_output(["nm", built.program], text=True) == listing
+    told = address_of("told", first.program)
+    built = build(plugin(hostile, tmp_path, told=told), tmp_path / "built", host)
+    assert address_of("told", built.program) == told
     monkeypatch.chdir(tmp_path)
     limits = {one: resource.getrlimit(one) for one in (resource.RLIMIT_CORE, resource.RLIMIT_STACK)}
     before = {path.name for path in tmp_path.iterdir()}
@@ -692,6 +698,24 @@ def test_a_hostile_constructor_is_contained_and_named(
     row = measure(build(plugin, tmp_path, faulty_host), trace)
 
     assert {fault.name for fault in row.faults} == {name}
+    assert row.r_safe is None
+
+
+def test_an_answer_of_its_own_cannot_say_that_it_needs_less_than_is_live(
+    faulty_host: list[Path], trace: Trace, tmp_path: Path
+) -> None:
+    def built(statement: str) -> Built:
+        flags = (f"-DHOSTILE={statement}",)
+        return build(Plugin("lies", (SOURCE.parent / "hostile.c",), 32, flags), tmp_path, host)
+
+    host = faulty_host
+    answer = address_of("told", built("").program)
+    served = f"(*(volatile uint32_t **){answer:#x})"  # runs, is_region
+    leave = '__asm__ volatile("int $0x80" :: "a"(1), "b"(0))'
+    row = measure(built(f"{served}[0] = {served}[1] = 1; {leave}"), trace)
+
+    assert {fault.name for fault in row.faults} == {"impossible served"}
+    assert f"{row.u_max:,} B" in row.faults[0].what
     assert row.r_safe is None
 
 

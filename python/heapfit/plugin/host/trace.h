@@ -26,7 +26,8 @@ typedef struct event {
 typedef struct trace {
     const event *events;
     uint32_t count;
-    uint32_t objects; /* the highest number of one, and 1 */
+    uint32_t objects;   /* the highest number of one, and 1 */
+    uint64_t most_live; /* bytes, where all is served: no smaller region can */
 } trace;
 
 static inline operation operation_of(event e) {
