@@ -447,6 +447,7 @@ def test_a_field_that_begins_a_line_is_looked_for_no_further_than_names_are_long
         ("  {size}  {task}z", " "),
         ("a{task} {size} {address}", "a"),
         ("{size}1{address}1{task}1", "1"),
+        ("{old} 0x{address} {size} {task}", " "),
     ],
 )
 def test_no_name_is_looked_for_long(tmp_path: Path, line: str, text: str) -> None:

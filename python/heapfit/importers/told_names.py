@@ -52,7 +52,7 @@ def _describe_own(before: str, behind: str) -> re.Pattern[bytes]:
     In 10 us a character at most: of text, name and blanks no more is looked at than a line has.
     """
     first, *words, end = (
-        re.sub(r"(?:\\ )+", r"[ \\t]{1,80}+", re.escape(one))
+        re.sub(r"(?:\\ )+", r"(?<![ \\t])[ \\t]{1,400}+", re.escape(one))
         for one in (*FIELD.split(before), FIELD.split(behind)[0])
     )
     rule = first + "".join(rf"(?>.{{0,400}}?{one})" for one in words)
