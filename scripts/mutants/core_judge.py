@@ -13,9 +13,10 @@ import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import product
 from pathlib import Path
 
-from mutants.mutant import Mutant, mutated
+from mutants.mutant import Mutant
 from mutants.native import Build
 from mutants.tree import Tree
 from mutants.variants import MOST, numbered, refused, with_variants
@@ -50,6 +51,7 @@ class CoreJudge(Judge):
         self.calls: dict[str, bytes] = {}  # by test: 1 for each number whose function it calls
         self.seconds: dict[str, float] = {}
         self.long: list[str] = []  # steps that only what is left meets
+        self.sound: dict[tuple[str, int], bytes] = {}  # code without a fault, by source and level
         self.noticed: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
 
     def prepare(self, mutants: Iterable[Mutant]) -> None:
@@ -152,28 +154,26 @@ class CoreJudge(Judge):
 
     def is_same(self, mutant: Mutant) -> bool:
         """Whether the allocators that include its file come to the same machine code."""
-        file = self.tree.top / mutant.file
-        sound = file.read_bytes()
         names = [name for name, files in self.sources.items() if mutant.file in files]
         sources = [self.source_of(name) for name in names] or [mutant.file]
-        before = [self.code(source) for source in sources]
-        file.write_bytes(mutated(sound, mutant))
-        after = [self.code(source) for source in sources]
-        file.write_bytes(sound)
-        return before == after
+        return all(self.is_same_at(mutant, *one) for one in product(sources, LEVELS))
 
-    def code(self, source: str) -> list[bytes]:
-        """What a source is compiled to, without a fault or with one, at some levels."""
+    def is_same_at(self, mutant: Mutant, source: str, level: int) -> bool:
+        """Whether one of them does at a level; what it is without a fault is compiled once."""
+        if (source, level) not in self.sound:
+            self.sound[source, level] = self.code(source, level)
+        with self.tree.faulty(mutant):
+            return self.code(source, level) == self.sound[source, level]
+
+    def code(self, source: str, level: int) -> bytes:
+        """What a source is compiled to at a level; nothing if it does not compile."""
         top, made = self.tree.top, self.tree.top / "build.o"
-        found = []
-        for level in LEVELS:
-            command = ["gcc", "-std=c11", "-O1", "-w", "-ffreestanding", "-DNDEBUG", "-c",
-                       f"-I{top}/core", f"-I{top}/core/include", f"-I{top}/tests/contract",
-                       '-DHFIT_CONFIG_FILE="contract_config.h"', f"-DHFIT_SAFETY={level}",
-                       top / source, "-o", made]  # fmt: skip
-            told = subprocess.run(command, check=False, capture_output=True)
-            found.append(made.read_bytes() if told.returncode == 0 else b"")
-        return found
+        command = ["gcc", "-std=c11", "-O1", "-w", "-ffreestanding", "-DNDEBUG", "-c",
+                   f"-I{top}/core", f"-I{top}/core/include", f"-I{top}/tests/contract",
+                   '-DHFIT_CONFIG_FILE="contract_config.h"', f"-DHFIT_SAFETY={level}",
+                   top / source, "-o", made]  # fmt: skip
+        told = subprocess.run(command, check=False, capture_output=True)
+        return made.read_bytes() if told.returncode == 0 else b""
 
     def source_of(self, name: str) -> str:
         """The .c file of an allocator."""
