@@ -2,7 +2,8 @@
 /*
  * Of each allocator under every test plan, and what only some safety levels promise:
  *
- *   0, 1, 3   what alloc_usable, free_usable and resize_usable tell is the usable size
+ *   0, 1, 3   what alloc_usable, free_usable and resize_usable tell is the usable size, and a free
+ *             with the size does what one without does
  *   1         an address far away whose low bits are those of a live block is told as foreign
  *   2         on a heap whose metadata do not hold every call tells it, gives and changes nothing
  */
@@ -118,7 +119,8 @@ static const usable_operations all[] = {
 #undef HFIT_ALLOCATOR
 };
 
-/* One of two heaps alike, which is served by these and the other by alloc, free and resize. */
+/* One of two heaps alike, which is served by these and the other by alloc, free, half of them with
+ * the size, and resize. */
 static _Alignas(REGION_ALIGNMENT) unsigned char other[LARGEST_REGION];
 static hfit_heap *const telling = (hfit_heap *)(void *)other;
 
@@ -131,6 +133,12 @@ static const usable_operations *find_operations(const char *name) {
     return NULL;
 }
 
+/* A block of the other heap, and the size that was requested last. */
+typedef struct twin {
+    unsigned char *block;
+    size_t size;
+} twin;
+
 static size_t size_of(const subject *s, const void *block) {
     return block == NULL ? 0 : s->operations->usable_size(s->heap, s->plan, block);
 }
@@ -140,30 +148,35 @@ static void *twin_of(unsigned char *block) {
     return block == NULL ? NULL : region + (block - other);
 }
 
-static void step(const subject *s, const usable_operations *o, unsigned char **told, size_t size) {
-    unsigned char *block = twin_of(*told);
+static void step(const subject *s, const usable_operations *o, twin *told, size_t size) {
+    unsigned char *block = twin_of(told->block);
     const size_t had = size_of(s, block);
     size_t usable[2] = {1, 1};
     if (random_below(4) == 0) {
-        unsigned char *moved = o->resize(telling, s->plan, *told, size, usable);
+        unsigned char *moved = o->resize(telling, s->plan, told->block, size, usable);
         CHECK(s->operations->resize(s->heap, s->plan, block, size) == twin_of(moved));
-        *told = moved == NULL ? *told : moved;
-        CHECK(usable[0] == had && usable[1] == size_of(s, twin_of(*told)));
-    } else if (*told == NULL) {
-        *told = o->alloc(telling, s->plan, size, &usable[0]);
-        CHECK(s->operations->alloc(s->heap, s->plan, size) == twin_of(*told));
-        CHECK(usable[0] == size_of(s, twin_of(*told)));
+        *told = moved == NULL ? *told : (twin){moved, size};
+        CHECK(usable[0] == had && usable[1] == size_of(s, twin_of(told->block)));
+    } else if (told->block == NULL) {
+        *told = (twin){o->alloc(telling, s->plan, size, &usable[0]), size};
+        CHECK(s->operations->alloc(s->heap, s->plan, size) == twin_of(told->block));
+        CHECK(usable[0] == size_of(s, twin_of(told->block)));
     } else {
-        s->operations->free(s->heap, s->plan, block);
-        CHECK(o->free(telling, s->plan, *told) == had);
-        CHECK(!is_core(s->allocator) || HFIT_SAFETY == 0 || o->free(telling, s->plan, *told) == 0);
-        *told = NULL;
+        if (random_below(2) == 0) {
+            s->operations->free(s->heap, s->plan, block);
+        } else {
+            s->operations->free_sized(s->heap, s->plan, block, told->size);
+        }
+        CHECK(o->free(telling, s->plan, told->block) == had);
+        CHECK(!is_core(s->allocator) || HFIT_SAFETY == 0 ||
+              o->free(telling, s->plan, told->block) == 0);
+        told->block = NULL;
     }
 }
 
 static void compare_twins(const test_plan *plan) {
     const usable_operations *o = find_operations(plan->allocator->name);
-    unsigned char *told[BLOCKS] = {NULL};
+    twin told[BLOCKS] = {{NULL, 0}};
     if (plan->allocator->needs_size || o == NULL) {
         return;
     }
@@ -203,6 +216,29 @@ TEST(a_plan_is_served_whose_seal_does_not_hold) {
         CHECK((is_exact ? hfit_budgeted_init : hfit_class_pools_init)(region, 1024, &plan.common));
         CHECK(o->alloc((hfit_heap *)(void *)region, &plan.common, 32, &usable) != NULL);
     }
+}
+
+/* The size leads to the list of free blocks, and the address to nothing. */
+TEST(blocks_freed_with_their_size_are_served_again_the_last_one_first) {
+    static uint8_t table[HFIT_LARGEST_POOL_INDEX];
+    const usable_operations *o = find_operations("class_pools");
+    hfit_pool pools[] = {{.size = 40, .count = 2}, {.size = 200, .count = 2}};
+    hfit_pools_plan plan = {.common = {8},
+                            .pools = {pools, 2, hfit_pools_lay_out(pools, 2, 8)},
+                            .search = HFIT_SEARCH_STACK,
+                            .overflow = HFIT_OVERFLOW_REFUSE};
+    CHECK(hfit_class_pools_complete(&plan, table, sizeof table) && plan.index.own != 0);
+    hfit_heap *heap = hfit_class_pools_init(region, 1024, &plan.common);
+    size_t usable;
+    void *first = o->alloc(heap, &plan.common, 40, &usable);
+    void *last = o->alloc(heap, &plan.common, 40, &usable);
+    void *larger = o->alloc(heap, &plan.common, 200, &usable);
+    hfit_class_pools_free_sized(heap, &plan.common, first, 40);
+    hfit_class_pools_free_sized(heap, &plan.common, larger, 200);
+    hfit_class_pools_free_sized(heap, &plan.common, last, 40);
+    CHECK(o->alloc(heap, &plan.common, 150, &usable) == larger);
+    CHECK(o->alloc(heap, &plan.common, 40, &usable) == last);
+    CHECK(o->alloc(heap, &plan.common, 40, &usable) == first);
 }
 
 #endif

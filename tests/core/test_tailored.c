@@ -109,6 +109,7 @@ static void check_all_refused(hfit_heap *heap, const uint32_t *starts, size_t re
 TEST(a_chunk_beyond_the_limit_is_left_while_the_top_serves) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, 1);
     compare_heaps(HFIT_TAILORED_HEADERS, HFIT_TAILORED_EXACT, 2, 3);
+    compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, HFIT_TAILORED_MOST_LIMIT);
 }
 
 /* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
@@ -156,6 +157,26 @@ TEST(what_is_inside_a_block_is_foreign_and_what_was_one_not_live) {
 }
 
 /* The list's next chunk would be looked for at whatever the bad head leads to. */
+TEST(a_mark_before_the_first_chunk_is_found_wherever_it_lies) {
+    const hfit_tailored_plan own = plan_of(8, HFIT_TAILORED_PAIRS, 0, 1, 0);
+    unsigned char sound[1280];
+    size_t tried = 0;
+    for (size_t size = 256; size <= sizeof sound; size += 8) {
+        hfit_heap *heap = start_with(own, size);
+        const uint32_t first = load_word(heap, CHUNKS_FIRST);
+        map_layout layout;
+        CHECK(lay_out(plan, load_word(heap, CHUNKS_END) >> granule_shift(plan), &layout) == first);
+        for (uint32_t granule = layout.first & ~63u; granule + 1 < first; granule++, tried++) {
+            memcpy(sound, region, size);
+            begin_at(heap, granule, USED_BEGINS);
+            CHECK(!hfit_tailored_check(heap, plan));
+            memcpy(region, sound, size);
+        }
+        CHECK(hfit_tailored_check(heap, plan));
+    }
+    CHECK(tried > 1000);
+}
+
 TEST(a_list_that_leads_astray_is_told_and_followed_no_further) {
     static unsigned char before[4096];
     hfit_tailored_plan own = {.common = {8}, .ends = 1, .index = HFIT_TAILORED_GOOD_FIT};
