@@ -62,7 +62,9 @@ def _list_rows(fitted: Fit, loaded: LoadedTrace) -> Iterator[Offer]:
 def _list_references(fitted: Fit) -> Iterator[Offer]:
     for one in fitted.references:
         if one.size is not None and one.size.margin:
-            costs = Measures(one.size.r_safe, None, None, one.mean, one.longest, one.flash)
+            costs = Measures(
+                one.size.r_safe, None, None, one.costs.mean, one.costs.longest, one.costs.flash
+            )
             yield Offer(one.title, one.size.region, costs)
 
 

@@ -153,7 +153,7 @@ def own_entry(job: Job, loaded: LoadedTrace, row: Row) -> Entry:
         step=row.step,
         accesses=row.accesses_per_operation,
         instructions=costs.time,
-        code=costs.size,
+        code=costs.flash,
     )
 
 

@@ -45,8 +45,8 @@ def points_of(fitted: Fit) -> Iterator[tuple[str, str]]:
     """Each heap with its cell: bytes over the peak, and instructions of a call."""
     loaded, peak = load_trace(fitted.searched, fitted.options.alignment), fitted.answer.size.peak
     for one in fitted.references:
-        if one.title == HEAP_4 and one.region is not None and one.mean is not None:
-            yield HEAP_4, f"{one.region / peak:.3f}; {one.mean:.0f}"
+        if one.title == HEAP_4 and one.region is not None and one.costs.mean is not None:
+            yield HEAP_4, f"{one.region / peak:.3f}; {one.costs.mean:.0f}"
     rows = [row for row in fitted.comparison.rows if row.heap_size and not row.is_cut_to_trace]
     titles = {row.name: [row.name] for row in rows if row.name in RUNGS}
     titles.setdefault(min(rows, key=region_of).name, []).append(LEAST)

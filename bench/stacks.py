@@ -23,6 +23,7 @@ from page_tables import add_option, write_result
 
 from harness import sources
 from harness.board import BOARDS, Board
+from harness.codes import plan_of_code
 from harness.emulator import emulate
 from harness.image import Image, link_image, plan_file_of
 from harness.workbench import Build, Workbench
@@ -42,6 +43,7 @@ from heapfit.plan.targets import Platform
 
 ABOVE = 32  # bytes that a figure may lie above what was seen
 IN_PIECES = "chained_pool"  # which no malloc gives
+BY_SITE = "tailored by site"  # malloc takes a tag; drop-ins, which pass none, are left out
 POOL_SIZES = (32, 64, 128, 256, 512, 1024)
 TAKES_POOLS = {"class_pools", "budgeted"}
 FORMS = (Platform.FREERTOS, Platform.MALLOC, Platform.ZEPHYR)
@@ -65,7 +67,9 @@ CALLED = {  # the functions of each drop-in
 
 
 def plan_of(name: str) -> Plan:
-    """A plan of the allocator, with pools where it takes some."""
+    """A plan of the allocator, with pools where it takes some, with call sites for BY_SITE."""
+    if name == BY_SITE:
+        return plan_of_code("tailored:ends=2,tags>0")
     shared = Plan("tlsf") if name == "budgeted" else None
     pools = tuple(Pool(size, 8, name == "budgeted") for size in POOL_SIZES)
     return Plan(name, pools=pools if name in TAKES_POOLS else (), shared=shared)
@@ -109,7 +113,10 @@ def functions_of(form: str, name: str, board: Board) -> tuple[str, str]:
     """The two functions of a drop-in."""
     if form == "malloc" and not is_arm(board):
         return ("malloc", "free")
-    return ("app_malloc", "app_free_sized") if form + name == "baresized" else CALLED[form]
+    if form == "bare":
+        free = "app_free_sized" if name == "sized" else "app_free"
+        return ("app_malloc_at" if name == BY_SITE else "app_malloc", free)
+    return CALLED[form]
 
 
 def find_stack(cases: WorstCases, function: str) -> int | None:
@@ -148,13 +155,14 @@ def main() -> None:
     wish = arguments.parse_args()
     shipped = [one.name for one in _engine.allocators() if one.ships and one.name != IN_PIECES]
     rows: list[list[str]] = []
-    for name in (one for one in shipped if wish.only in one):
+    for name in (one for one in [*shipped, BY_SITE] if wish.only in one):
         with tempfile.TemporaryDirectory() as scratch:
             workbench = Workbench(Path(scratch))
             told = [dict(measure(workbench, board, name)) for board in BOARDS.values()]
-        found = [[name, form, *(one[form] for one in told)] for form in CALLED]
+        forms = ["bare", "recorder"] if name == BY_SITE else CALLED
+        found = [[name, form, *(one[form] for one in told)] for form in forms]
         rows += [row for row in found if row[2]]
-        print(*rows[-len(CALLED) :], sep="\n", flush=True)
+        print(*rows[-len(forms) :], sep="\n", flush=True)
     recorders = [row for row in rows if row[1] == "recorder"]
     rows = [*(row for row in rows if row not in recorders), ["the recorder", *recorders[0][1:]]]
     if wish.write:

@@ -33,12 +33,13 @@ from harness.codes import COUNTED_BUILD, SHIPPED_BUILD, plan_of_code, save_codes
 from harness.image import link_shipped_image, replay_design, replay_image
 from harness.instruction_fit import Tally, fit_model
 from harness.packed_trace import pack
-from harness.replay import count_replay, count_shipped
+from harness.replay import TAGGED, count_replay, count_shipped
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import MeasuredCode, code_label, read_codes
 from heapfit.comparison.costs.instruction_model import OPERATIONS
+from heapfit.design.placement.sites import busiest_sites
 from heapfit.design.portfolio import SHARED_HEAPS, build_portfolio
 from heapfit.design.space import configurations
 from heapfit.errors import HeapfitError
@@ -61,6 +62,7 @@ WORKLOADS = {
 }
 RECORDED = "lua"  # of examples/
 MIXED = {"mixed_small": 400, "mixed_large": 4000}  # bytes of the largest request
+SITES = 40  # of them; more than there are tags
 COPY = 4  # instructions a byte, gcc -O2
 # Codes that design may choose beside those of the descriptors' grids, which front tries.
 UNTRIED = (
@@ -86,23 +88,24 @@ def traces(folder: Path) -> Iterator[tuple[str, Trace]]:
 
 
 def mixed(name: str, largest: int, path: Path) -> Trace:
-    """Requests of all kinds, drawn from a fixed seed: the only aligned ones."""
+    """Requests of all kinds from SITES call sites, of a fixed seed: the only aligned ones."""
     draw = random.Random(name)
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[tuple[int, ...]] = []
     live: list[int] = []
     for _ in range(EVENTS):
         chance = draw.random()
         size = round(largest ** draw.random())
         if len(live) > 20 and chance < 0.44:
-            rows.append((FREE, live.pop(draw.randrange(len(live))), 0, 0))
+            rows.append((FREE, live.pop(draw.randrange(len(live))), 0, 0, 0))
         elif live and chance < 0.6:
-            rows.append((RESIZE, draw.choice(live), size, 0))
+            rows.append((RESIZE, draw.choice(live), size, 0, 0))
         else:
             op = draw.choices((ALLOC, ZEROED, ALIGNED), (6, 1, 3))[0]
             number = sum(row[0] < RESIZE for row in rows)
-            rows.append((op, number, size, draw.choice((16, 32, 64)) if op == ALIGNED else 0))
+            alignment = draw.choice((16, 32, 64)) if op == ALIGNED else 0
+            rows.append((op, number, size, alignment, 1 + number % SITES))
             live.append(number)
-    columns = dict(zip(REPLAYED, np.array(rows, np.uint64).T, strict=True))
+    columns = dict(zip((*REPLAYED, "site"), np.array(rows, np.uint64).T, strict=True))
     return write_trace(path, [columns], TraceInfo())
 
 
@@ -111,6 +114,7 @@ def plans(loaded: LoadedTrace) -> dict[str, Plan]:
     tried = [one.plan for one in configurations(loaded).candidates]
     tried += [one.plan for one in build_portfolio(loaded, UNTRIED, []).candidates]
     tried += [variant for plan in [*tried] for variant in count_variants(plan, loaded)]
+    tried += [variant for plan in tried for variant in site_variants(plan, loaded)]
     pools = [plan for plan in tried if plan.allocator == "class_pools"]
     tried += [variant for plan in pools for variant in pool_variants(plan)]
     return {code_label(plan): plan for plan in reversed(tried)}
@@ -128,9 +132,20 @@ def count_variants(plan: Plan, loaded: LoadedTrace) -> Iterator[Plan]:
                 yield replace(plan, scalars={**plan.scalars, count: region // scalars[unit]})
 
 
+def site_variants(plan: Plan, loaded: LoadedTrace) -> Iterator[Plan]:
+    """A plan of two ends with the trace's call sites, if it has any, each other at the high end."""
+    sites = busiest_sites(loaded)
+    if sites and plan.scalars.get("ends") == 2:
+        high = sum(1 << tag for tag in sites.values() if tag % 2)
+        scalars = {**plan.scalars, "tags": len(sites), "tag_high": high}
+        yield replace(plan, scalars=scalars, sites=sites)
+
+
 def safe_region(plan: Plan, loaded: LoadedTrace) -> int | None:
     """Bytes; None where no region serves the trace."""
-    return _engine.Trial(plan.engine(), loaded.events, base_alignment(loaded)).scan().r_safe
+    return (
+        _engine.Trial(plan.engine(), loaded.events_for(plan), base_alignment(loaded)).scan().r_safe
+    )
 
 
 def base_alignment(loaded: LoadedTrace) -> int:
@@ -159,7 +174,7 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) ->
     base, region = base_alignment(loaded), safe_region(plan, loaded)
     if region is None:
         return
-    packed, design = pack(loaded.trace), replay_design(plan, region, base, counts=True)
+    packed, design = pack(loaded.trace, plan.sites), replay_design(plan, region, base, counts=True)
     case = Case(code_label(plan), plan, region, base)
     image = replay_image(workbench, M4, COUNTED_BUILD, design)
     target, calls = count_replay(image, plan.allocator, packed, workbench.plugin)
@@ -172,7 +187,8 @@ def measure(workbench: Workbench, plan: Plan, loaded: LoadedTrace, name: str) ->
 def tallied(trace: str, core: Calls, shipped: Calls) -> Iterator[Tally]:
     """What was counted of each operation that was called, call by call."""
     for operation in OPERATIONS:
-        records, whole = core.of(operation), shipped.of(operation)
+        tagged = (TAGGED,) if operation == "alloc" and TAGGED in core.functions else ()
+        records, whole = core.of(operation, *tagged), shipped.of(operation)
         if len(records) != len(whole):
             raise HeapfitError(
                 f"{operation}: {len(records)} calls of core, {len(whole)} as it ships"
@@ -220,9 +236,9 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
 
 
 def linked_bytes(code: str) -> dict[str, Any]:
-    """The fields `size` and `adds` of a measured code."""
+    """The fields `size`, `stack` and `adds` of a measured code."""
     adds = measure_shipped_sizes(plan_of_code(code))
-    return {"size": adds.pop("bytes", None), "adds": adds}
+    return {"size": adds.pop("bytes", None), "stack": adds.pop("stack", None), "adds": adds}
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 /* How deep calls of a generated heap, of its drop-ins and of the recorder go: the stack below is
  * painted before each, and looked at after it (bench/stacks.py). */
 #include "adapters/one_heap.h"
+#define APP_HEAP_SITE (1 + at_block % 31) /* of a plan with call sites, malloc passes it */
 #include "app_heap.h"
 #include "board/semihost.h"
 #include <stdint.h>

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness import sources
-from harness.board import Board
+from harness.board import BOARDS, Board
 from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit import _engine
@@ -28,6 +28,8 @@ from heapfit.generate.linked_folder import (
     link_functions,
 )
 from heapfit.generate.texts import header_name, source_texts
+from heapfit.generate.worst_case.bound import WorstCases
+from heapfit.generate.worst_case.linked_code import LinkedCode
 from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
 from heapfit.plan.plan import Plan
@@ -66,9 +68,9 @@ def code_size(
 def measure_shipped_sizes(plan: Plan) -> dict[str, int]:
     """Bytes of code of the plan's folder, with counts, for a Cortex-M4.
 
-    By "bytes" what the README states, of init, malloc and free, and what each function of FURTHER
-    adds alone. Empty if `generate` writes no folder for such a plan, since its blocks lie in
-    pieces.
+    By "bytes" what the README states, of init, malloc and free, by "stack" what malloc or free
+    takes at most, and what each function of FURTHER adds alone. Empty if `generate` writes no
+    folder for such a plan, since its blocks lie in pieces.
     """
     if splits_blocks(plan):
         return {}
@@ -84,8 +86,10 @@ def measure_shipped_sizes(plan: Plan) -> dict[str, int]:
             link_functions(compiled, kept, image)
             return weigh(image)
 
-        least = linked(())
-        return {"bytes": least} | {name: linked(ends) - least for name, ends in FURTHER.items()}
+        least, cases = linked(()), WorstCases(LinkedCode(image, BOARDS["cortex-m4"].tools))
+        called = [one for one in least_of(functions) if not one.endswith("_heap_init")]
+        known = {"bytes": least, "stack": max(map(cases.find_stack, called))}
+        return known | {name: linked(ends) - least for name, ends in FURTHER.items()}
 
 
 def weigh_code(

@@ -34,7 +34,8 @@ _ABOVE_ZERO: Final = 1000  # for "tunable>0", or the most that the tunable can b
 _NEAR: Final = tuple(Pool(size, 8, True) for size in (16, 24, 40, 104, 200, 512))
 _FAR: Final = Pool(1 << 20, 1, False)  # no table reaches as far
 _CODE_COLUMNS: Final = (
-    *("code", "bytes", *FURTHER, "mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
+    *("code", "bytes", "stack", *FURTHER),
+    *("mean_off", "mean_off_worst", "longest_off", "longest_off_worst"),
 )
 _HEAD: Final = """\
 # SPDX-License-Identifier: Apache-2.0
@@ -55,7 +56,10 @@ def plan_of_code(label: str) -> Plan:
     (info,) = find_allocators([parts["name"]])
     scalars = dict(_parse_choice(choice, info) for choice in choices if choice)
     pools = (*_NEAR, _FAR) if parts["far"] else _NEAR if takes_pools(info) else ()
-    return Plan(info.name, scalars, pools, plan_of_code(rest) if rest else None)
+    shared = plan_of_code(rest) if rest else None
+    return Plan(
+        info.name, scalars, pools, shared, {n + 1: n + 1 for n in range(scalars.get("tags", 0))}
+    )
 
 
 def _parse_choice(choice: str, info: _engine.AllocatorInfo) -> tuple[str, int]:
@@ -69,7 +73,12 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
     ordered = sorted(codes.items())
     sizes = (
         [
-            *(label, code.size or "", *(code.adds.get(name, "") for name in FURTHER)),
+            *(
+                label,
+                code.size or "",
+                code.stack or "",
+                *(code.adds.get(name, "") for name in FURTHER),
+            ),
             *(*_numbers(code.model.mean_off), *_numbers(code.model.longest_off)),
         ]
         for label, code in ordered

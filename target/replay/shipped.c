@@ -6,6 +6,7 @@
  * Command line: shipped FILE. Zeroed requests are plain ones, since what clears a block is the
  * program's. Prints how many requests ran out of memory. Ends with 0; 2: no heap or no trace.
  */
+#define REPLAY_HEAP_SITE tag_of(event) /* of a plan with call sites, malloc passes it */
 #include "replay_heap.h"
 
 #include "board/semihost.h"
@@ -28,8 +29,9 @@ static void place(void **slot, void *block) {
 }
 
 /* Inlined, so that the heap is called, not jumped to (counting/calls.c). */
-static inline __attribute__((always_inline)) void *alloc_aligned(uint32_t alignment, size_t size) {
-    return alignment > 1 ? replay_aligned_alloc(alignment, size) : replay_malloc(size);
+static inline __attribute__((always_inline)) void *alloc_aligned(trace_event event) {
+    return alignment_of(event) > 1 ? replay_aligned_alloc(alignment_of(event), event.size)
+                                   : replay_malloc(event.size);
 }
 
 static void replay_event(trace_event event) {
@@ -40,7 +42,7 @@ static void replay_event(trace_event event) {
         place(slot, replay_malloc(event.size));
         break;
     case TRACE_ALIGNED:
-        place(slot, alloc_aligned(alignment_of(event), event.size));
+        place(slot, alloc_aligned(event));
         break;
     case TRACE_RESIZE:
         if (*slot != NULL) {

@@ -80,7 +80,7 @@ def test_line_1_is_the_answer_and_then_what_it_is_made_of(echo, capsys):
     assert f"{size.u_max:,} peak + {allocator:,} allocator + {reserve:,} reserve" in lines[1]
     needed, reserved = size.r_safe / size.u_max, region / size.u_max
     assert f"needs {needed:.3f} of the peak; with the reserve {reserved:.3f}." in lines[2]
-    price = echo.fitted.mean / echo.compared.mean
+    price = echo.fitted.costs.mean / echo.compared.costs.mean
     assert f"{price:.1f} times the instructions of FreeRTOS heap_4." in " ".join(
         " ".join(lines).split()
     )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Placement by call site: what is learned, how a plan keeps it, and what a replay makes of it."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from small_traces import design_whole
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
 from heapfit.comparison.comparison import compare
+from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.trial import replay_trace
 from heapfit.design.placement.learned import PlacedLayout, learn_placement
@@ -199,6 +201,13 @@ def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
         most = 0.98 * found.answer.size.region
         assert asked.answer.size.region <= found.by_site.region <= most
         assert found.by_site.saved == found.answer.size.region - found.by_site.region
+        costs, now = asked.fitted.costs, find_code(found.answer.heap)
+        assert found.by_site.costs["flash"] == costs.flash - now.size > 0
+        assert found.by_site.costs["stack"] == costs.stack - now.stack
+        assert found.by_site.costs["mean"] > 0 and costs.mean is not None
+        assert re.search(
+            r"\+[\d,]+ B of flash, \+\d+ instructions a call, [+-]\d+ B of stack", *told
+        )
 
 
 def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: LoadedTrace) -> None:

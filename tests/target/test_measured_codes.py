@@ -20,10 +20,14 @@ from harness.image import plan_file_of
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import code_label, read_codes
 from heapfit.generate import GenerateOptions, generate
+from heapfit.generate.code_size import weigh
+from heapfit.generate.linked_folder import TARGET, TOOLS
+from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 
 LABELS = sorted(read_codes())
 PARTS = 10
+INSTRUCTION = re.compile(r"^ +[0-9a-f]+:\t", re.MULTILINE)  # of a disassembly
 OTHER_COMPILER = 0.02  # of the bytes
 SAME_CODE = (32, 0.05)  # bytes, or of the bytes, that another amount may add
 
@@ -53,7 +57,7 @@ def test_a_label_says_all_that_chooses_code(label: str) -> None:
 @pytest.mark.parametrize("label", CHOSEN)
 def test_a_code_linked_again_has_the_bytes_of_the_table(label: str) -> None:
     linked, code = measure_shipped_sizes(plan_of_code(label)), read_codes()[label]
-    known = {} if code.size is None else {"bytes": code.size} | code.adds
+    known = {} if code.size is None else {"bytes": code.size, "stack": code.stack} | code.adds
     assert known == pytest.approx(linked, rel=OTHER_COMPILER, abs=4)
 
 
@@ -87,6 +91,19 @@ def test_a_readme_has_what_the_screen_prints_and_a_compiler_here_agrees(tmp_path
     assert printed == [code.size, code.size + code.adds["all"]]
     for here, told in zip(linked, printed, strict=True):
         assert abs(here - told) <= max(SAME_CODE[0], SAME_CODE[1] * told)
+
+
+def test_a_caller_that_passes_its_site_takes_one_more_instruction_of_two_bytes(tmp_path) -> None:
+    generate(plan_file_of(plan_of_code("tailored:ends=2,tags>0"), 65_536), tmp_path / "heap")
+    sizes = []
+    for site in ("", "#define APP_HEAP_SITE 7\n"):
+        text = f'{site}#include "app_heap.h"\nvoid *ask(void) {{ return app_malloc(24); }}\n'
+        (tmp_path / "heap/caller.c").write_text(text)
+        run([f"{TOOLS}gcc", *TARGET, "-Os", "-c", "caller.c"], tmp_path / "heap")
+        listing = run([f"{TOOLS}objdump", "-d", "caller.o"], tmp_path / "heap")
+        sizes.append((weigh(tmp_path / "heap/caller.o"), len(INSTRUCTION.findall(listing))))
+    (bytes_without, without), (bytes_passed, passed) = sizes
+    assert (bytes_passed, passed) == (bytes_without + 2, without + 1)
 
 
 def test_every_allocator_that_ships_was_measured() -> None:

@@ -12,10 +12,12 @@ The heap that it is compared with has seen all of these, and holds as many chang
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
 from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import MarginKind
@@ -23,7 +25,7 @@ from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.design.placement.learned import PlacedLayout
 from heapfit.design.placement.sites import learn_sites
 from heapfit.design.placement.tailored_plans import ALLOCATOR, BY_SITE
-from heapfit.fitting.choice import compute_size
+from heapfit.fitting.choice import Choice, compute_size
 from heapfit.fitting.parts import cut_recording, total_need
 from heapfit.fitting.selection import Selection
 from heapfit.plan.quantities import format_share
@@ -32,7 +34,7 @@ from heapfit.trace.loaded import LoadedTrace
 _TIMES: Final = 25  # all events: what is replayed to learn; twice as many find no more there
 _LEAST_EVENTS: Final = 500_000
 _LEAST_SAVED: Final = 0.02
-_CODE: Final = 230  # bytes more of `tailored` as linked for a Cortex-M4 at -Os
+_UNITS: Final = {"flash": "B of flash", "mean": "instructions a call", "stack": "B of stack"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +43,15 @@ class BySite:
 
     region: int
     saved: int
+    costs: Mapping[str, float]  # more than the answer's, of HeapCosts; left out: not measured
 
     def sentence(self) -> str:
-        """What passing the call sites saves, and what it takes."""
+        """What passing the call sites saves, and what it costs."""
         share = format_share(self.saved / (self.saved + self.region))
+        told = ", ".join(f"{cost:+,.0f} {_UNITS[name]}" for name, cost in self.costs.items())
         return (
-            f"About {self.saved:,} B less ({share}) if the program passes its call sites: fit "
-            f"--call-sites. Each request then names a tag, by functions of {_CODE} B of flash."
+            f"About {self.saved:,} B less ({share}) if the program passes its call sites"
+            f"{told and f', for {told}'}: fit --call-sites."
         )
 
 
@@ -71,7 +75,7 @@ def find_by_site(selection: Selection) -> tuple[BySite | None, Work]:
     tested = ChangedPrograms.from_recordings(searched).test(heap, needed, known)
     known = replace(known, changes=tested.needed if choice.row.changes else 0.0)
     region = compute_size(needed, known, selection.options).region
-    found = BySite(region, size.region - region)
+    found = BySite(region, size.region - region, _compare_costs(choice, heap, needed))
     return (found if _pays(region, size.region) else None), work + Work(changed=tested.events)
 
 
@@ -114,6 +118,19 @@ def _judge(selection: Selection, start: PlacedLayout, learned: PlacedLayout) -> 
     by_halves, without = (total_need([one.most for one in needs[i::2]]) for i in (0, 1))
     replayed = Work(regions=sum(one.events for one in needs))
     return _pays(by_halves, without), total_work([replayed, *(work for _, work in found)])
+
+
+def _compare_costs(choice: Choice, heap: Heap, needed: int) -> dict[str, float]:
+    """What the heap costs in these bytes beyond the answer's, of what was measured of both."""
+    answer, shown = choice.answer, choice.shown
+    costs = (
+        estimate_costs(heap, shown, needed),
+        estimate_costs(answer.heap, shown, answer.size.r_safe),
+    )
+    pairs = {name: [getattr(one, name) for one in costs] for name in _UNITS}
+    return {
+        name: by_site - now for name, (by_site, now) in pairs.items() if None not in (by_site, now)
+    }
 
 
 def _pays(by_site: float, without: float) -> bool:

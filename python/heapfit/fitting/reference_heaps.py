@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from heapfit.comparison.costs.heap_costs import estimate_costs
+from heapfit.comparison.costs.heap_costs import HeapCosts, estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heaps import OWN_TLSF, RUNGS, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
@@ -40,11 +39,7 @@ class ReferenceRow:
     title: str
     standing: ReferenceKind
     size: HeapSize | None  # with the margin of its own kind, but for COUNTED; None: none serves
-    mean: float | None  # instructions of a call, in the mean (docs/costs.md has the model)
-    longest: float | None  # instructions of the longest call of the recording
-    flash: int | None  # bytes of code of what initialises, allocates and frees
-    has_checks: bool = True  # a wrong free is detected by the code whose costs these are
-    flash_adds: Mapping[str, int] = field(default_factory=dict)  # bytes by further function
+    costs: HeapCosts  # docs/costs.md has the model
     is_of_excerpt: bool = False  # what it needs was not seen on the whole of a long recording
 
     @property
@@ -122,11 +117,11 @@ def _makes_needless(row: ReferenceRow, rung: ReferenceRow) -> bool:
     """True for a rung that saves no 1 % of memory over a heap that takes no more time."""
     if row is rung or rung.standing is not ReferenceKind.RUNG:
         return False
-    if row.region is None or row.mean is None or row.standing is ReferenceKind.COUNTED:
+    if row.region is None or row.costs.mean is None or row.standing is ReferenceKind.COUNTED:
         return False
-    if rung.region is None or rung.mean is None:
+    if rung.region is None or rung.costs.mean is None:
         return True
-    return row.mean <= rung.mean and is_near(row.region, rung.region)
+    return row.costs.mean <= rung.costs.mean and is_near(row.region, rung.region)
 
 
 def _find_counted(choice: Choice) -> Row | None:
@@ -182,5 +177,4 @@ def _make_row(
         known = replace(known, changes=tried.changes.needed)
     size = None if needed is None else compute_size(needed, known, selection.options)
     costs = estimate_costs(heap, selection.choice.shown, needed)
-    figures = costs.mean, costs.longest, costs.flash, costs.has_checks, costs.adds
-    return ReferenceRow(title, standing, size, *figures)
+    return ReferenceRow(title, standing, size, costs)

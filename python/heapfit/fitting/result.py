@@ -136,12 +136,12 @@ class Fit:
     def basis(self) -> list[str]:
         """What the size is made of, its share of the peak, and its price in instructions."""
         other, texts = self.compared, self.answer.describe_parts()
-        mean, largest = self.fitted.mean, self.largest
+        mean, largest = self.fitted.costs.mean, self.largest
         if largest.u_max < self.answer.size.u_max:
             texts[-1] += f" {largest.name} needs most, with an own peak of {largest.u_max:,} B."
-        if other is None or self.answer.is_kept or not mean or not other.mean:
+        if other is None or self.answer.is_kept or not mean or not other.costs.mean:
             return texts
-        ratio = f"{mean / other.mean:.1f} times the instructions of {other.title}"
+        ratio = f"{mean / other.costs.mean:.1f} times the instructions of {other.title}"
         return [*texts[:-1], f"{texts[-1]} A call takes {ratio}."]
 
     @property

@@ -21,7 +21,7 @@ _PLAIN = (*FREESTANDING, "-fno-asynchronous-unwind-tables")  # which makes no co
 SECTIONS = ("-ffunction-sections", "-fdata-sections")
 _LINK = ("-nostdlib", "-static", "-no-pie", "-Wl,--gc-sections", "-Wl,--entry=0")
 _FUNCTION = re.compile(r"(\w+)\([^()]*\);$", re.MULTILINE)
-_LEAST = re.compile(r"_(heap_init|malloc|(?<!_heap_find_)free|free_sized)$")
+_LEAST = re.compile(r"_(heap_init|malloc|malloc_at|(?<!_heap_find_)free|free_sized)$")
 
 
 def describe_compiler(folder: Path) -> Text:

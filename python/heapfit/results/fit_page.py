@@ -105,9 +105,9 @@ def _choices(fit: Fit) -> list[Part]:
         Column(page="bytes", shown=lambda row: row.region, told=size),
         Column(page="beside the answer", shown=lambda row: change((row.region or 0) - set_to)),
         Column(page="with the reserve, of the peak", shown=lambda row: row.over_peak, told=ratio),
-        Column(page="instructions a call", shown=lambda row: count(row.mean)),
-        Column(page="longest call", shown=lambda row: count(row.longest)),
-        Column(page="flash", shown=lambda row: count(row.flash)),
+        Column(page="instructions a call", shown=lambda row: count(row.costs.mean)),
+        Column(page="longest call", shown=lambda row: count(row.costs.longest)),
+        Column(page="flash", shown=lambda row: count(row.costs.flash)),
     ]
     words = (
         "Each heap for these recordings, with its reserve. Instructions of a Cortex-M4, estimated; "

@@ -116,7 +116,8 @@ def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[
         yield Column(heading="aligned", shown=lambda row: row.alignment)
     if comparison.measures:
         unbeaten = comparison.unbeaten
-        for measure in columns("time", "longest", "size"):
+        size: Column[Any] = Column("size", value=lambda costs: costs.flash)
+        for measure in (*columns("time", "longest"), size):
             yield _if_ours(measure.adapt(lambda row: comparison.measures[row.name]))
         yield Column("is_unbeaten", value=lambda row: row.name in unbeaten)
     yield from map(_if_ours, _ENDS)

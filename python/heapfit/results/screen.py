@@ -114,11 +114,21 @@ def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
         Column("r_safe", value=lambda row: row.size and row.size.r_safe),
         Column("margin_percent", value=lambda row: row.size and row.size.margin),
         Column("over_peak"),
-        Column("mean", "instr./call", shown=lambda row: _round_figure(row.mean)),
-        Column("longest", "longest", shown=lambda row: _round_figure(row.longest)),
-        Column("flash", "flash"),
-        Column("flash_adds", value=lambda row: dict(row.flash_adds)),
-        Column("has_checks"),
+        Column(
+            "mean",
+            "instr./call",
+            value=lambda row: row.costs.mean,
+            shown=lambda row: _round_figure(row.costs.mean),
+        ),
+        Column(
+            "longest",
+            "longest",
+            value=lambda row: row.costs.longest,
+            shown=lambda row: _round_figure(row.costs.longest),
+        ),
+        Column("flash", "flash", value=lambda row: row.costs.flash),
+        Column("flash_adds", value=lambda row: dict(row.costs.adds)),
+        Column("has_checks", value=lambda row: row.costs.has_checks),
     ]
     rows_shown = fit.references if is_whole else shown
     return Table(columns, fit.references, "beside", indent=len(_INDENT), shown=rows_shown)
@@ -173,7 +183,7 @@ def _marks(row: ReferenceRow) -> list[str]:
     return which_hold(
         (row.standing is ReferenceKind.RULE, "*"),
         (row.is_of_excerpt, "+"),
-        (not row.has_checks, "#"),
+        (not row.costs.has_checks, "#"),
     )
 
 
@@ -194,7 +204,7 @@ def _legend(fit: Fit) -> str:
 
 def _describe_adds(fit: Fit) -> str:
     """What flash is of, and what further functions of the fitted heap add to it."""
-    adds = [f"{name} {size:,}" for name, size in fit.fitted.flash_adds.items()]
+    adds = [f"{name} {size:,}" for name, size in fit.fitted.costs.adds.items()]
     told = "Flash: of init, malloc and free"
     return (
         f"{told}; the fitted heap's further functions: {', '.join(adds)}." if adds else f"{told}."

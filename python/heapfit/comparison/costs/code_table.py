@@ -7,8 +7,11 @@ those that set an amount only change constants in it. Which is which, the descri
 one label are the same machine code, so that a measurement of one holds for all.
 
 codes.csv          a line a code: its linked bytes, how far its model of instructions is off; the
-                   bytes are of init, malloc and free, then what each further function adds
+                   bytes are of init, malloc and free, then what each further function adds;
+                   stack in bytes, of malloc or free, whichever goes deeper
 instructions.csv   a line for each operation of a code: the model's coefficients
+
+Where a plan has call sites, malloc is malloc and malloc_at in bytes, else malloc_at alone.
 
 system_codes.csv and system_instructions.csv are the same of heaps as systems bring them, by the
 name that users type. They were counted once, on the projects' own sources (docs/costs.md).
@@ -48,6 +51,7 @@ class MeasuredCode:
     """The measured size and instruction model of one code."""
 
     size: int | None  # bytes of init, malloc, free; None: `generate` writes no code for such plans
+    stack: int | None  # bytes that malloc or free takes at most; None: not measured
     model: InstructionModel
     adds: Mapping[str, int]  # bytes that each function of FURTHER adds alone
 
@@ -109,9 +113,11 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
             (float(row[name]), float(row[f"{name}_worst"])) if row[name] else None
             for name in ("mean_off", "longest_off")
         )
-        size = int(row["bytes"]) if row["bytes"] else None
+        size, stack = (int(row[name]) if row.get(name) else None for name in ("bytes", "stack"))
         adds = {name: int(row[name]) for name in FURTHER if row.get(name)}
-        found[row["code"]] = MeasuredCode(size, InstructionModel(lines[row["code"]], *off), adds)
+        found[row["code"]] = MeasuredCode(
+            size, stack, InstructionModel(lines[row["code"]], *off), adds
+        )
     return found
 
 

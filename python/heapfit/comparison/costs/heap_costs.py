@@ -36,6 +36,7 @@ class HeapCosts:
     flash: int | None = None  # bytes of code as linked of what initialises, allocates and frees
     has_checks: bool = True  # free and resize check the block that they are given
     adds: Mapping[str, int] = field(default_factory=dict)  # bytes by further function, of FURTHER
+    stack: int | None = None  # bytes that a call takes at most
 
 
 UNKNOWN: Final = HeapCosts()
@@ -46,11 +47,9 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
     code = find_code(heap)
     if code is None:
         return UNKNOWN
-    counted = None if memory is None else count_calls(heap, recording, memory)
-    modelled = None if counted is None else code.model.estimate(counted)
-    if modelled is None:
-        return HeapCosts(flash=code.size, has_checks=heap.is_ours, adds=code.adds)
-    return HeapCosts(*modelled, code.size, heap.is_ours, code.adds)
+    known = None if memory is None else code.model.estimate(count_calls(heap, recording, memory))
+    mean, longest = known or (None, None)
+    return HeapCosts(mean, longest, code.size, heap.is_ours, code.adds, code.stack)
 
 
 def find_code(heap: Heap) -> MeasuredCode | None:

@@ -35,24 +35,21 @@ MEASURE_TEXTS: Final = {
 }
 
 
-_FIELDS: Final = {Measure.RAM: "memory", Measure.FLASH: "size"}  # of Measures; others: as named
-
-
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """The figures of one configuration; None where a measure has no figure."""
+    """The figures of one configuration, by measures' names; None where one has no figure."""
 
-    memory: int | None  # bytes
+    ram: int | None  # bytes
     accesses: float | None  # a call
     energy: float | None  # picojoules a call
     time: float | None  # instructions a call
     longest: float | None  # instructions
-    size: int | None  # bytes
+    flash: int | None  # bytes
     longest_accesses: int | None = None  # of the call that has most
 
     def figure(self, measure: Measure) -> float | None:
         """The figure of one measure, in the measure's unit; None if there is none."""
-        value: float | None = getattr(self, _FIELDS.get(measure, measure.value))
+        value: float | None = getattr(self, measure.value)
         return value
 
 
@@ -65,11 +62,11 @@ def measures_of(row: Row, loaded: LoadedTrace, sram: Sram) -> Measures:
     energy = sram.energy(row.replay, row.r_safe)
     calls = count_calls(row.heap, loaded, row.r_safe)
     return Measures(
-        memory=row.r_safe,
+        ram=row.r_safe,
         accesses=row.accesses_per_operation,
         energy=None if energy is None else energy / operations,
         time=costs.mean,
         longest=costs.longest,
-        size=costs.flash,
+        flash=costs.flash,
         longest_accesses=int((calls["loads"] + calls["stores"]).max()),
     )

@@ -46,7 +46,7 @@ def _beats(one: Offer, other: Offer) -> bool:
     ours, theirs = one.costs, other.costs
     if ours.time is None or theirs.time is None:
         return False
-    optional = [(ours.longest, theirs.longest), (ours.size, theirs.size)]
+    optional = [(ours.longest, theirs.longest), (ours.flash, theirs.flash)]
     known = [(a, b) for a, b in optional if a is not None and b is not None]
     pairs = [(one.region, other.region), (ours.time, theirs.time), *known]
     return dominates(*zip(*pairs, strict=True))
@@ -93,11 +93,11 @@ def step_down(least: Offer, rungs: Sequence[Offer]) -> Offer:
 def _is_too_dear(dear: Offer, cheap: Offer) -> bool:
     """True if one offer takes so much more time or code than another, and less of neither."""
     old, new = cheap.costs, dear.costs
-    if old.time is None or new.time is None or old.size is None or new.size is None:
+    if old.time is None or new.time is None or old.flash is None or new.flash is None:
         return False
-    if new.time < old.time or new.size < old.size:
+    if new.time < old.time or new.flash < old.flash:
         return False
-    return new.time > WORTH_TIME * old.time or new.size > old.size + WORTH_FLASH
+    return new.time > WORTH_TIME * old.time or new.flash > old.flash + WORTH_FLASH
 
 
 def is_near(value: float, least: float) -> bool:
