@@ -291,13 +291,13 @@ POOLS = {
         "MEM HEAP\n\tavail: 16000\n\tused: 900\n\tmax: 988\n\terr: 0\nMEM TCP_SEG\n\tavail: 16\n"
         "\tused: 3\n\tmax: 16\n\terr: 21\n",
         "TCP_SEG ran dry: 13 of 16 entries free at last, 0 at least, 21 requests failed (its size: "
-        "MEMP_NUM_TCP_SEG).",
+        "MEMP_NUM_TCP_SEG). Raise it to 32 (256 bytes more, 16 each), and log again.",
     ),
     "Zephyr's net mem": (
         "Address\t\tTotal\tAvail\tMaxUsed\tName\n0x2000a1c0\t14\t14\t2\tRX\n"
         "0x2000a400\t36\t5\t36\tTX DATA (tx_bufs)\n",
         "TX DATA tx_bufs ran dry: 5 of 36 buffers free at last, 0 at least (its size: "
-        "CONFIG_NET_BUF_TX_COUNT).",
+        "CONFIG_NET_BUF_TX_COUNT). Raise it to 72 (5,616 bytes more, 156 each), and log again.",
     ),
     "OpenThread's bufferinfo": (
         "> bufferinfo\ntotal: 44\nfree: 0\nmax-used: 44\n6lo send: 0 0 0\nDone\n",
@@ -319,7 +319,7 @@ POOLS = {
         "Pool name    Size  Total  Used  Max  Err\nrx buffers  256  16  4  16  3\n"
         "tx  256  16  2  9  0\n",
         "rx buffers ran dry: 12 of 16 entries free at last, 0 at least, 3 requests failed (its "
-        "size: the number of its entries).",
+        "size: the number of its entries). Raise it to 19; then none would have failed.",
     ),
     "mbedTLS' status": (
         "Current use: 33 blocks / 16300 bytes, max: 99 blocks / 16384 bytes (total 16384 bytes), "
@@ -401,6 +401,25 @@ def test_a_failed_request_in_its_own_line_says_why(tmp_path, text):
     (tmp_path / "device.log").write_text(text + "\n")
     shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
     assert FAILURES[text] in " ".join(shown.split())
+
+
+def test_former_boots_that_ended_low_tell_when_the_last_one_does(tmp_path):
+    lines = [
+        f"{'rst:0x1 (POWERON_RESET)' * (i == 0)}\n({60 * i}.000000) free heap: {90_000 - 900 * i}"
+        for length in (91, 95, 99, 20)
+        for i in range(length)
+    ]
+    file = tmp_path / "device.log"
+    file.write_text("\n".join(lines).replace("(", "[").replace(")", "]"))
+    seen = find_outlook(read_log(file))
+    assert seen.lives == [5400, 5640, 5880]
+    shown = " ".join(call_heapfit("forecast", str(file)).stdout.split())
+    assert (
+        "3 boots before ended low in memory, after 90 min to 98 min. The last one has run 19 min: "
+        "71 min to 79 min are left if it ends as they did, as 50.0 % of such boots do." in shown
+    )
+    file.write_text(file.read_text().replace("free heap: 9000\n", "free heap: 60000\n"))
+    assert find_outlook(read_log(file)).lives == []  # the first boot did not end low
 
 
 STARTS = {

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from heapfit.forecast.decline import Decline
-from heapfit.forecast.log.outlook import Finding, Outlook, Reserve, RunOut
+from heapfit.forecast.log.outlook import Finding, Outlook, Reserve, RunOut, measure_life
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
@@ -46,6 +46,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         *dry,
         *which_hold((dry, "")),
         *([*failure, finding] if is_short else [finding, *failure]),
+        *_describe_lives(seen),
         *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
         _describe_reading(seen, is_one_of_several=bool(others)),
@@ -148,6 +149,33 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     return f"{lost}: {'; '.join(ends)}.{sizes}"
 
 
+def _describe_lives(seen: Outlook) -> list[str]:
+    """When the last boot ends, if it does as those before it.
+
+    Of as many lives and one more, in any order, the last lies between the others in all but 2.
+    """
+    log, lives = seen.log, seen.lives
+    age = measure_life([one for one in log.states if one.boot == seen.last.boot])
+    rests = [max(0.0, one - age) for one in (*lives[:1], *lives[-1:])]
+    lasted, left, dates = (
+        " to ".join(dict.fromkeys(filter(None, texts)))
+        for texts in (
+            [_length(one, log) for one in (*lives[:1], *lives[-1:])],
+            [_length(one, log) for one in rests],
+            [_date(seen, one) for one in rests],
+        )
+    )
+    share = format_share((len(lives) - 1) / (len(lives) + 1))
+    return which_hold(
+        (
+            lives,
+            f"{len(lives)} boots before ended low in memory, after {lasted}. The last one has run "
+            f"{_length(age, log)}: {left} are left{f' ({dates})' if dates else ''} if it ends as "
+            f"they did, as {share} of such boots do.",
+        )
+    )
+
+
 def _describe_end(seen: Outlook, run_out: RunOut) -> str:
     """When one request fails: by the calendar where the log has dates."""
     log, needed = seen.log, run_out.bytes_left
@@ -170,7 +198,7 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
     over = f"line {first.line:,}"
     lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
-    span = (last.seconds or 0.0) - (first.seconds or 0.0)
+    span = measure_life(seen.boot)
     over = f" over {_length(span, log)}" if span else ""
     boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")

@@ -17,6 +17,7 @@ def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
     """Of each pool or heap that had nothing left, or refused requests, a sentence; worst first."""
     return [
         f"{one.log.name or 'The heap'} ran dry{_find_dry(one.log)}: {_describe_left(one.log)}."
+        f"{_advise_size(one.log)}"
         for one in sorted(seen, key=lambda one: -one.log.failures)
         if one.log.is_dry
     ]
@@ -26,6 +27,21 @@ def _find_dry(log: TelemetryLog) -> str:
     """The first line of a log that shows a pool dry, where that is not its last state."""
     dry = next(one for one in log.states if one.lowest == 0 or one.failures)
     return "" if dry is log.states[-1] else f" by line {dry.line:,}"
+
+
+def _advise_size(log: TelemetryLog) -> str:
+    """To how many buffers a dry pool should be raised, and what that costs.
+
+    No more than all that failed were missing at once. Where more failed than it has buffers, most
+    came one after the other: it is doubled, and that is logged.
+    """
+    size, missing = log.region or 0, log.failures
+    if not size or log.unit == "B":
+        return ""
+    more = missing if 0 < missing <= size else size
+    cost = f" ({more * log.each:,} bytes more, {log.each} each)" if log.each else ""
+    then = "; then none would have failed" if more == missing else ", and log again"
+    return f" Raise it to {size + more:,}{cost}{then}."
 
 
 def describe_others(seen: Sequence[Outlook]) -> list[str]:

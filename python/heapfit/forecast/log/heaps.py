@@ -13,12 +13,13 @@ from math import inf
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.states import TelemetryLog
 
-# What tells a stack in a log, the name of a pool of it, what it is counted in, and what sets it: of
-# rows of tables, and of printed lines.
+# What tells a stack in a log, the name of a pool of it, what it is counted in, what sets it, and,
+# where known, the bytes of one with pointers of 32 bits and the stack's own standards: of rows of
+# tables, and of printed lines.
 _ROWS = (
-    # Zephyr's net mem (subsys/net/lib/shell/mem.c)
-    (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT"),
-    (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT"),
+    # Zephyr's net mem (subsys/net/lib/shell/mem.c); net_buf, 4 B of users and NET_BUF_DATA_SIZE 128
+    (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT", 156),
+    (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT", 156),
     (r"Total\s+Avail", r"RX\b.*", "buffers", "CONFIG_NET_PKT_RX_COUNT"),
     (r"Total\s+Avail", r"TX\b.*", "buffers", "CONFIG_NET_PKT_TX_COUNT"),
     (r"Total\s+Avail", r".*", "buffers", "the pool's NET_BUF_POOL_DEFINE"),
@@ -30,13 +31,14 @@ _ROWS = (
 )
 _LINES = (
     (r"^MEM [A-Z]", "HEAP", "B", "MEM_SIZE"),  # lwIP's stats_display (src/core/stats.c)
-    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE"),
-    (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF"),
+    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE", 608),  # PBUF_POOL_BUFSIZE 592
+    (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF", 16),
+    (r"^MEM [A-Z]", "TCP_SEG", "entries", "MEMP_NUM_TCP_SEG", 16),  # lwip/priv/tcp_priv.h
     (r"^MEM [A-Z]", r"(\w+)", "entries", r"MEMP_NUM_\1"),
     # Zephyr's kernel heap (subsys/shell/modules/kernel_service/heap.c)
     (r"kernel heap", r"kernel heap.*", "B", "CONFIG_HEAP_MEM_POOL_SIZE"),
-    # OpenThread's bufferinfo (src/cli/cli.cpp)
-    (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS"),
+    # OpenThread's bufferinfo (src/cli/cli.cpp); buffers of 32 pointers
+    (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS", 128),
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
     (r"\d-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
@@ -44,17 +46,19 @@ _LINES = (
 )
 
 
-def find_setting(name: str, text: str, *, is_row: bool) -> tuple[str, str]:
-    """What a heap or pool of a log is counted in, and what sets its size; "" if nobody knows.
+def find_setting(name: str, text: str, *, is_row: bool) -> tuple[str, str, int]:
+    """What a heap or pool of a log is counted in, what sets its size, and the bytes of one.
+
+    "" and 0 where nobody knows.
 
     >>> find_setting("TCP_SEG", "MEM TCP_SEG", is_row=False)
-    ('entries', 'MEMP_NUM_TCP_SEG')
+    ('entries', 'MEMP_NUM_TCP_SEG', 16)
     """
-    for stack, pool, unit, setting in _ROWS if is_row else _LINES:
+    for stack, pool, unit, setting, *each in _ROWS if is_row else _LINES:
         match = re.match(pool, name)
         if match and re.search(stack, text, re.MULTILINE):
-            return unit, match.expand(setting)
-    return "B", ""
+            return unit, match.expand(setting), sum(each)
+    return "B", "", 0
 
 
 def judge_heaps(log: TelemetryLog, needed: Sequence[int] = ()) -> list[Outlook]:

@@ -45,6 +45,7 @@ _FULL_WINDOWS = 0.75  # share of windows that have a state
 _SHORTEST_CYCLE = 4  # states
 _PHASES = 24  # of a cycle
 _LAST = 3  # states, whose median is where a boot ends
+_FEWEST_LIVES = 3  # boots that ended
 _TIMES = (1, 10)  # as long as the log
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
@@ -153,6 +154,18 @@ class Outlook(Brief):
         return self.log.states[-1]
 
     @property
+    def lives(self) -> list[float]:
+        """How long the former boots lasted, in seconds, the shortest first.
+
+        Empty where there are fewer than three, or one did not end low in memory.
+        """
+        *before, _ = _cut_boots(self.log)
+        is_told = len(before) >= _FEWEST_LIVES and all(
+            len(one) >= _LAST and one[-1].lowest < _BURST * one[0].free for one in before
+        )
+        return sorted(map(measure_life, before)) if is_told and self.log.clock else []
+
+    @property
     def run_out(self) -> RunOut | None:
         """When the smallest request fails that is looked at; None: no date."""
         return self.run_outs[0] if self.run_outs else None
@@ -210,7 +223,7 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
 
     `needed`: sizes of requests that are to be dated, in place of those that failed.
     """
-    boots = [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
+    boots = _cut_boots(log)
     boot = max(boots, key=len)
     is_pooled = 2 < len(boot) < FEWEST_WINDOWS
     alike = [one for one in boots if 2 * len(one) >= len(boot)] if is_pooled else [boot]
@@ -242,6 +255,15 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     whole = len(lows) // together * together
     joined = lows[len(lows) - whole :].reshape(-1, together).min(axis=1)
     return replace(seen, reserves=(*_find_reserves(joined),))
+
+
+def _cut_boots(log: TelemetryLog) -> list[list[HeapState]]:
+    return [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
+
+
+def measure_life(boot: Sequence[HeapState]) -> float:
+    """The seconds from a boot's first state to its last."""
+    return (boot[-1].seconds or 0.0) - (boot[0].seconds or 0.0)
 
 
 def _list_measures(series: _Series) -> Iterator[tuple[str, _Series]]:

@@ -286,8 +286,8 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         None,
     )
     states = [*_make_states(found, clock)]
-    unit, setting = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
-    return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, unit, setting)
+    known = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
+    return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, *known)
 
 
 def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:

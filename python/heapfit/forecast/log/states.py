@@ -78,6 +78,7 @@ class TelemetryLog:
     notes: Sequence[str] = ()  # how doubtful figures were read
     unit: str = "B"  # what free counts: buffers of a pool, otherwise
     setting: str = ""  # what sets its size, where that is known
+    each: int = 0  # bytes of a buffer of a pool; 0: not known
 
     @property
     def boots(self) -> int:
