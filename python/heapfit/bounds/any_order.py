@@ -12,19 +12,17 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from math import ceil, log2
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
+from heapfit.trace.operations import Integers
 from heapfit.trace.profile import Profile
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _ANY = Premise.ANY_SIZES
 _MOST_CHOICES = 8  # values of a tunable that are tried
@@ -38,7 +36,7 @@ class _Trace:
     profile: Profile
     alignment: int
 
-    def live(self, block: Callable[[Ints], Ints]) -> tuple[int, int]:
+    def live(self, block: Callable[[Integers], Integers]) -> tuple[int, int]:
         """Most bytes of blocks live at once and the largest, for blocks of these sizes."""
         blocks = block(self.lifetimes.sizes.astype(np.int64))
         changes = np.zeros(int(self.lifetimes.ends.max()) + 1, np.int64)
@@ -46,7 +44,7 @@ class _Trace:
         np.subtract.at(changes, self.lifetimes.ends, blocks)
         return int(np.cumsum(changes).max()), int(blocks.max())
 
-    def round_sizes(self) -> Ints:
+    def round_sizes(self) -> Integers:
         """The requested sizes, rounded up to whole alignments."""
         asked = np.maximum(self.profile.sizes.astype(np.int64), 1)
         return -(-asked // self.alignment) * self.alignment
@@ -143,7 +141,7 @@ def _find_provable(
                 yield plan, holes
 
 
-def _powers_of_two(sizes: Ints) -> Ints:
+def _powers_of_two(sizes: Integers) -> Integers:
     return np.asarray(2 ** np.ceil(np.log2(np.maximum(sizes, 8))).astype(np.int64))
 
 

@@ -24,6 +24,7 @@ from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.row import Row
 from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
+from heapfit.forecast.time_units import MICROSECONDS
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sweep.threads import map_in_threads
@@ -35,7 +36,6 @@ _FIRST_REGION = 1 << 16  # bytes, of a live heap whose region is not given
 REGIONS = 24  # that both heaps are replayed in
 _UNIT = _engine.REGION_UNIT
 _LONGEST_GAP = 3_600_000_000  # microseconds; more counts as one second
-_SECOND = 1_000_000
 ELSEWHERE = np.uint64(2**31)  # the offset of a block in another heap: above every region drawn
 _MOST_HEAPS = 6  # whose bytes at the peak are compared
 LEAST_HOLE = 32  # bytes: what is less between blocks may be the rest of one
@@ -365,7 +365,7 @@ def find_gaps(shown: LoadedTrace) -> NDArray[np.uint64] | None:
     if int(times[-1]) == 0:
         return None
     gaps = np.diff(times, prepend=times[:1])
-    return np.where(gaps > _LONGEST_GAP, np.uint64(_SECOND), gaps)
+    return np.where(gaps > _LONGEST_GAP, np.uint64(MICROSECONDS), gaps)
 
 
 def regions_of(needed: Sequence[int], u_max: int) -> tuple[int, ...]:

@@ -119,14 +119,9 @@ def _make_coarser(
     if loaded.alignment >= STANDARD_ALIGNMENT:
         return []
     coarser = _align(loaded, STANDARD_ALIGNMENT)
-    found = [
-        *_list_plain_allocators(coarser),
-        *_make_sized(coarser, options, progress),
-        *make_tailored_candidates(coarser, options, progress),
-    ]
     return [
         skip_duplicate(entry, made) if isinstance(entry, Candidate) else entry
-        for entry in map(_name_coarser, found)
+        for entry in map(_name_coarser, list_uncounted(coarser, options, progress))
     ]
 
 

@@ -123,8 +123,7 @@ def wanders(values: Numbers) -> bool:
         return False
     angles = 2 * np.pi * np.outer(np.arange(*_PERIODS, 0.2), np.linspace(0, 1, count))
     waves = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)], axis=2)
-    rests = values - (waves @ (np.linalg.pinv(waves) @ values)[..., None])[..., 0]
-    rest = min(rests, key=lambda one: float(one @ one))
+    rest = min(_find_rests(waves, values), key=lambda one: float(one @ one))
     is_cycle = rest @ rest <= _BESIDE * count * values.var()
     return bool(
         correlate_neighbours(values - values.mean())
@@ -176,8 +175,7 @@ def speeds_up(values: Numbers, newest: int) -> bool:
     age = np.arange(len(values)) - float(len(values) - newest)
     shapes = (age * age, np.exp(2 * age / newest), np.maximum(0, age))
     fits = np.stack([[np.ones_like(age), age, one] for one in shapes]).transpose(0, 2, 1)
-    rests = values - (fits @ (np.linalg.pinv(fits) @ values)[..., None])[..., 0]
-    left = (rests * rests).sum(axis=1)
+    left = np.square(_find_rests(fits, values)).sum(axis=1)
     return bool(left[:2].min() <= left[2] * (1 + _DOUBT / len(values)))
 
 
@@ -239,6 +237,11 @@ def _fit_falling(values: Numbers) -> Numbers:
         levels.append(level)
         counts.append(count)
     return np.repeat(levels, counts)
+
+
+def _find_rests(shapes: Numbers, values: Numbers) -> Numbers:
+    """What least squares by the columns of each of some matrices leave of the values."""
+    return np.asarray(values - (shapes @ (np.linalg.pinv(shapes) @ values)[..., None])[..., 0])
 
 
 def _score(values: Numbers) -> float:

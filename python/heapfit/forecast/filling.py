@@ -14,7 +14,7 @@ import numpy as np
 
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
-from heapfit.forecast.time_units import find_unit
+from heapfit.forecast.time_units import MICROSECONDS, find_unit
 from heapfit.importers.site_names import find_recorded_program, is_of_library
 from heapfit.importers.source_lines import SourcePlace, frames_in
 from heapfit.plan.quantities import format_count
@@ -22,7 +22,6 @@ from heapfit.trace.stored import Trace
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
 _LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
-_MICRO = 1_000_000  # microseconds of a second
 _HIGHER = 1.0  # deviations of the peaks by which a run may exceed the highest that was recorded
 _USUAL = 0.1  # quantile of the windows' peaks that a run has at least
 _EXACT = 10  # bytes; below it a rate has two digits
@@ -74,8 +73,8 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     soonest, at, latest = _find_filling(kind, region * peak / max(need, 1))
     unit, scale = "events", 1.0
     if kind.microseconds:
-        length, unit, _ = find_unit(at * kind.microseconds / _MICRO)
-        scale = length * _MICRO / kind.microseconds
+        length, unit, _ = find_unit(at * kind.microseconds / MICROSECONDS)
+        scale = length * MICROSECONDS / kind.microseconds
     first, middle, last = (_format(one / scale, unit) for one in (soonest, at, latest))
     joint = "to" if latest < inf else "or"  # growth may as well stop
     span = "" if first == middle == last else f" ({first} {joint} {last})"
@@ -107,8 +106,8 @@ def _describe_rate(kind: RecordingKind) -> str:
     rate = f"{_format_bytes(1000 * kind.rate.slope)} per 1,000 events"
     if not kind.microseconds:
         return rate
-    unit = find_unit(kind.profile.events * kind.microseconds / _MICRO, fewest=1)
-    of_time = kind.rate.slope * (unit.seconds * _MICRO) / kind.microseconds
+    unit = find_unit(kind.profile.events * kind.microseconds / MICROSECONDS, fewest=1)
+    of_time = kind.rate.slope * (unit.seconds * MICROSECONDS) / kind.microseconds
     return f"{rate} ({_format_bytes(of_time)} {unit.each})"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MICROSECONDS = 1_000_000  # of a second
 _FEWEST = 2  # of a unit; fewer are told in the next smaller one
 
 

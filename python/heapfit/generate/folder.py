@@ -17,11 +17,11 @@ from pathlib import Path
 from heapfit.errors import HeapfitError
 from heapfit.outputs import ours
 from heapfit.outputs.folder import stage_folder
+from heapfit.plugin.sources import CRATE
 
 MANIFEST = "heapfit.sha256"
 _LINE = re.compile(r"([0-9a-f]{64})  ([\w./-]+)")
 _BUILT = {".o", ".a", ".d", ".su"}
-_CRATE = "Cargo.toml"
 _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 
 
@@ -66,7 +66,7 @@ def require_replaceable(folder: Path) -> None:
     for path in list_files(folder):
         place = path.relative_to(folder)
         name = str(place)
-        is_cargos = _CRATE in listed and place.parts[0] in _BUILT_BY_CARGO
+        is_cargos = CRATE in listed and place.parts[0] in _BUILT_BY_CARGO
         if name == MANIFEST or path.suffix in _BUILT or is_cargos:
             continue
         if name not in listed:

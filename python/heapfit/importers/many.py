@@ -10,6 +10,7 @@ from heapfit.errors import HeapfitError, read_error_reason
 from heapfit.importers import STEP, ImportOptions, import_file, open_any
 from heapfit.importers.file_kind import require_kind
 from heapfit.importers.formats import STORED_MAGIC
+from heapfit.importers.stream import begins_with
 from heapfit.progress import Progress, ignore_progress
 from heapfit.store_file import StoreFile, is_address
 from heapfit.sweep import Job, Sweep
@@ -99,7 +100,7 @@ def open_all(
     if sweep is None or len(sources) == 1 or not all(source.is_file() for source, _ in sources):
         return [open_any(source, options, folder, progress, name) for source, name in sources]
     named = [(source, folder / f"{name}.parquet") for source, name in sources]
-    to_import = [one for one in named if not _is_stored(one[0])]
+    to_import = [one for one in named if not begins_with(one[0], STORED_MAGIC)]
     imported = {one.path: one for one in import_files(to_import, options, sweep, progress)}
     return [imported.get(target) or Trace.open(source) for source, target in named]
 
@@ -111,8 +112,3 @@ def _import_one(asked: tuple[Path, Path, ImportOptions]) -> Trace:
 def estimate_events(source: Path) -> int:
     """The events in a recording, by its file; a missing one is an error where it is opened."""
     return max(source.stat().st_size // _BYTES_AN_EVENT, 1) if source.exists() else 0
-
-
-def _is_stored(source: Path) -> bool:
-    with source.open("rb") as file:
-        return file.read(len(STORED_MAGIC)) == STORED_MAGIC

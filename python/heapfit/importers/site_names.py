@@ -16,6 +16,7 @@ from typing import TypeAlias
 import numpy as np
 
 from heapfit.importers.source_lines import SourcePlace, frames_in
+from heapfit.importers.stream import begins_with
 from heapfit.store_file import StoreFile
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
@@ -52,10 +53,8 @@ def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
 
 def _is_older_program(path: Path, recording: Path) -> bool:
     """True of an ELF file that was not changed since the recording was made."""
-    if not path.is_file() or path.stat().st_mtime > recording.stat().st_mtime:
-        return False
-    with path.open("rb") as file:
-        return file.read(len(_ELF)) == _ELF
+    is_older = path.is_file() and path.stat().st_mtime <= recording.stat().st_mtime
+    return is_older and begins_with(path, _ELF)
 
 
 def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, SourcePlace]:

@@ -83,6 +83,12 @@ def _reject_bomb(path: Path) -> None:
                 return
 
 
+def begins_with(path: Path, start: bytes) -> bool:
+    """True of a file whose first bytes are these."""
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
+
+
 class ByteStream:
     """The content of a file, opened by `with`. `chunks` yields all of it, `head` included.
 

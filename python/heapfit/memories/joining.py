@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +26,8 @@ from heapfit.memories.demand import live_after
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
-from heapfit.trace.operations import ALLOC, FREE, is_allocation
+from heapfit.trace.operations import ALLOC, FREE, Integers, is_allocation
 from heapfit.trace.stored import Trace
-
-Ints: TypeAlias = NDArray[np.int64]
 
 _ARENA_EFFORT = _engine.PackingEffort(1, 5_000_000, 50_000)
 
@@ -41,10 +39,10 @@ class Program:
     name: str
     alone: int  # bytes; of an arena the height of its packing
     columns: tuple[NDArray[Any], ...]  # op, object, size, alignment
-    times: Ints | None  # microseconds of each event; None: unknown
+    times: Integers | None  # microseconds of each event; None: unknown
     base_alignment: int
 
-    def live(self) -> Ints:
+    def live(self) -> Integers:
         """The bytes live after each event."""
         ops, objects, sizes, _ = self.columns
         return live_after(np.where(ops == FREE, 0, sizes), objects)
@@ -152,7 +150,7 @@ def _least_region(events: _engine.EventArray, plan: Plan, base_alignment: int) -
     return region
 
 
-def _merge(programs: tuple[Program, Program], order: Ints) -> _engine.EventArray:
+def _merge(programs: tuple[Program, Program], order: Integers) -> _engine.EventArray:
     """The events of both in an order of places, the second's behind the first's."""
     first, second = (one.columns for one in programs)
     ops, objects, sizes, alignments = (
@@ -169,12 +167,12 @@ def _merge(programs: tuple[Program, Program], order: Ints) -> _engine.EventArray
     return events
 
 
-def _by_clock(first: Program, second: Program) -> Iterator[Ints]:
+def _by_clock(first: Program, second: Program) -> Iterator[Integers]:
     if first.times is not None and second.times is not None:
         yield np.argsort(np.concatenate((first.times, second.times)), kind="stable")
 
 
-def _at_peaks(first: Program, second: Program) -> Iterator[Ints]:
+def _at_peaks(first: Program, second: Program) -> Iterator[Integers]:
     """All of one while most of the other is live."""
     count = len(first.columns[0])
     ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
@@ -184,7 +182,7 @@ def _at_peaks(first: Program, second: Program) -> Iterator[Ints]:
     yield np.concatenate((theirs[:peak], ours, theirs[peak:]))
 
 
-def _in_turn(first: Program, second: Program) -> Iterator[Ints]:
+def _in_turn(first: Program, second: Program) -> Iterator[Integers]:
     count = len(first.columns[0])
     ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
     yield np.concatenate((ours, theirs))
@@ -192,7 +190,7 @@ def _in_turn(first: Program, second: Program) -> Iterator[Ints]:
 
 
 # The orders of events for each way in which programs meet; none: it cannot be said.
-_WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Ints]]]] = {
+_WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Integers]]]] = {
     "begun together, by their clocks": _by_clock,
     "one while most of the other is live": _at_peaks,
     "one after the other": _in_turn,

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.forecast.time_units import MICROSECONDS
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.trace.operations import FREE, RESIZE
 
 _NS_PER_US = 1000
-_US_PER_S = 1_000_000
 _COLUMNS = ("op", "object", "size", "time")
 
 
@@ -50,7 +50,7 @@ def count_holding_times(path: Path) -> tuple[tuple[float, ...], tuple[float, ...
     if len(ended) == 0:
         raise HeapfitError(f"{path}: nothing is ever freed, so there are no holding times")
     times, counts = np.unique(ended, return_counts=True)
-    return tuple((times / _US_PER_S).tolist()), tuple(counts.astype(float).tolist())
+    return tuple((times / MICROSECONDS).tolist()), tuple(counts.astype(float).tolist())
 
 
 @lru_cache(maxsize=4)

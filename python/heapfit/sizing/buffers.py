@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.demand import Integers, measure_units
+from heapfit.sizing.demand import measure_units
 from heapfit.sizing.run_out import RunOut, least_count
+from heapfit.trace.operations import Integers
 from heapfit.trace.stored import Trace
 
 

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.blocks import find_blocks
-from heapfit.trace.operations import is_allocation
+from heapfit.trace.operations import Integers, is_allocation
 from heapfit.trace.stored import Trace
 
-Integers: TypeAlias = NDArray[np.int64]
 Assign: TypeAlias = Callable[[Integers], tuple[Integers, Integers]]
 
 _US_A_DAY = 86_400_000_000

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.demand import Integers
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.separate_pools import SeparatePools
+from heapfit.trace.operations import Integers
 
 _SEARCHED = 1_500_000_000  # events replayed in search of counts: some seconds
 _FEWEST_TRIES, _MOST_TRIES = 200, 20_000

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.sizing.demand import BLOCKS, Integers
+from heapfit.sizing.demand import BLOCKS
+from heapfit.trace.operations import Integers
 
 ALIGNMENT = 4  # the least there is: requests above it are counted as any other
 Shape = tuple[int, bool]  # a pool's size in bytes, and whether it is for requests of just that

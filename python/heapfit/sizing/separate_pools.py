@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from heapfit.design.pools.special_pools import LARGEST_POOL, pool_sizes, special_sizes
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.demand import Demand, Integers, measure_demand, smallest_that_fits
+from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
 from heapfit.sizing.pool_replay import Shape
 from heapfit.sizing.run_out import RunOut, check_admission, least_count, looks
+from heapfit.trace.operations import Integers
 from heapfit.trace.profile import Profile, profile_trace
 from heapfit.trace.stored import Trace
 

@@ -16,12 +16,13 @@ from itertools import pairwise
 import numpy as np
 
 from heapfit.progress import Progress, count_steps, ignore_progress
-from heapfit.sizing.demand import BLOCKS, Demand, Integers, measure_units
+from heapfit.sizing.demand import BLOCKS, Demand, measure_units
 from heapfit.sizing.pool_counts import choose_counts
 from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
 from heapfit.sizing.run_out import Chance, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
+from heapfit.trace.operations import Integers
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
 

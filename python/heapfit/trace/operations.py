@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Mask: TypeAlias = NDArray[np.bool_]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 class Op(IntEnum):

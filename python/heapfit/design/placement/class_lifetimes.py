@@ -4,15 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.plan.plan import Plan
 from heapfit.trace.blocks import Blocks
-
-Integers: TypeAlias = NDArray[np.int64]
+from heapfit.trace.operations import Integers
 
 CLASSES = 64  # bits of high_0 and high_1, see hfit/tailored.h
 _EXACT = 16  # granules: smaller chunks have a class of their own

@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.design.placement.class_lifetimes import CLASSES, Integers, classes_of_sizes
+from heapfit.design.placement.class_lifetimes import CLASSES, classes_of_sizes
 from heapfit.plan.plan import Plan
 from heapfit.sweep.lookahead import Ahead
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_end
+from heapfit.trace.operations import Integers, is_end
 
 TRIALS = ("trials",)  # among what is found of a trace
 _HIGH = ("high_0", "high_1")

@@ -10,17 +10,14 @@ which bench/packet_pools.py cuts alike.
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import MOST_POOLS
 from heapfit.trace.loaded import LoadedTrace
+from heapfit.trace.operations import Integers
 from heapfit.trace.profile import sum_by_block
-
-Ints: TypeAlias = NDArray[np.int64]
 
 # Measured 2026-11-22 on the examples and four workloads. Only djgpp_test has more sizes (7,421):
 # of it 512 would take 4 % less, 128 4 % more. Others lose up to 7 % with 128.
@@ -50,7 +47,7 @@ def best_classes(loaded: LoadedTrace) -> list[tuple[int, tuple[int, ...]]]:
     ]
 
 
-def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
+def cheapest_cuts(costs: Integers, most: int) -> list[list[int]]:
     """The last index of each range of the cheapest cut into 1, 2, ... up to `most` ranges.
 
     `costs[i, j]` is what the range from i to j costs, both included.
@@ -64,7 +61,7 @@ def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
     is_range = np.tri(count, dtype=bool).T
     dear = np.int64(2**62)
     cheapest = costs[0].astype(np.int64)  # up to each index, in one range
-    ends: list[Ints] = []  # of the range before the last, for 2, 3, ... ranges
+    ends: list[Integers] = []  # of the range before the last, for 2, 3, ... ranges
     cuts = [[count - 1]]
     for _ in range(1, min(most, count)):
         # Row i: the last range begins at i + 1.
@@ -75,7 +72,7 @@ def cheapest_cuts(costs: Ints, most: int) -> list[list[int]]:
     return cuts
 
 
-def _backtrack(ends: list[Ints], last: int) -> list[int]:
+def _backtrack(ends: list[Integers], last: int) -> list[int]:
     cut = [last]
     for end in reversed(ends):
         cut.append(int(end[cut[-1]]))
@@ -87,7 +84,7 @@ def _bounds_for(allocations: int) -> int:
     return min(MOST_BOUNDS, max(int((6 * _MOST_WORK / max(allocations, 1)) ** 0.5), MOST_POOLS))
 
 
-def _select_bounds(sizes: Ints, most_live: Ints, most: int) -> Ints:
+def _select_bounds(sizes: Integers, most_live: Integers, most: int) -> Integers:
     """The largest, the heaviest and some other sizes, `most` at most.
 
     `most_live`: bytes of each; too many where sizes of one class peak at different times.

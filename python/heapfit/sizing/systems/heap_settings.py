@@ -19,7 +19,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Workload
 from heapfit.forecast.load import Load
 from heapfit.progress import Progress
-from heapfit.sizing.demand import Assign, Integers, measure_demands
+from heapfit.sizing.demand import Assign, measure_demands
 from heapfit.sizing.run_out import least_count
 from heapfit.sizing.settings import Setting, SettingsOptions
 from heapfit.sizing.systems.facts import (
@@ -30,7 +30,7 @@ from heapfit.sizing.systems.facts import (
     standard_assumptions,
 )
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_allocation
+from heapfit.trace.operations import Integers, is_allocation
 from heapfit.trace.profile import profile_events
 from heapfit.trace.stored import Trace
 

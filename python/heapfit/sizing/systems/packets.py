@@ -24,10 +24,11 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers
-from heapfit.sizing.demand import Demand, Integers, measure_units
+from heapfit.sizing.demand import Demand, measure_units
 from heapfit.sizing.run_out import RunOut, least_count
 from heapfit.sizing.settings import BufferChoice, Setting
 from heapfit.sizing.systems.facts import Facts, SizedSettings, Values, add_terms
+from heapfit.trace.operations import Integers
 from heapfit.trace.stored import Trace
 
 _LEAST = 8  # bytes of a packet that its first buffer has to hold

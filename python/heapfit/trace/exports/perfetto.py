@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from heapfit.trace.exports.protobuf import message, number, text
 from heapfit.trace.exports.samples import Holdings, Sample
+from heapfit.trace.operations import Integers
 from heapfit.trace.views import ViewedBlocks
 
 _MOST_POINTS = 50_000  # of a counter; of a longer one the extremes of as many pieces
@@ -28,8 +29,6 @@ _MOST_SLICES = 2_000
 _PROCESS = 1  # its track
 _BYTES, _COUNT = 3, 2  # units of a counter
 _BEGIN, _END, _COUNTER = 1, 2, 4  # types of events
-
-Integers = NDArray[np.int64]
 
 
 def write_trace(holdings: Holdings) -> bytes:
