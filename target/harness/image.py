@@ -15,7 +15,7 @@ from heapfit import _engine
 from heapfit.generate.names import Text
 from heapfit.generate.options import GenerateOptions
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import allocators_of, heap_texts
+from heapfit.generate.texts import heap_texts
 from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
@@ -112,7 +112,7 @@ def core_objects(
     options: Sequence[str] = (),
 ) -> list[Path]:
     """The plan's allocators, built for it alone."""
-    made = [plan.folder / f"{allocator}.o" for allocator in allocators_of(plan.design)]
+    made = [plan.folder / f"{allocator}.o" for allocator in plan.design.allocators]
     for path in made:
         workbench.compile(board, build, allocator_source(path.stem), path, options)
     return made

@@ -20,7 +20,7 @@ from heapfit.generate.code_size import measure_code_sizes, read_code_size
 from heapfit.generate.core_files import copy_recorder
 from heapfit.generate.folder import list_files, stage_code_folder, write_texts
 from heapfit.generate.images import link_images
-from heapfit.generate.memories import generate_memories, require_plain
+from heapfit.generate.memories import memories_texts, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.parts_list import write_parts_list
@@ -52,16 +52,20 @@ def generate(
     """
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
+    word, design = parse_prefix(prefix), None
     if plan_file.memories is not None:
         require_plain(plan_file.name, options)
-        return generate_memories(plan_file, plan_file.memories, folder, prefix)
-    design = shipped_design(plan_file, parse_prefix(prefix), options)
-    added, texts = added_texts(design), source_texts(design)
+        texts, stamp = memories_texts(plan_file, plan_file.memories, word)
+    else:
+        design = shipped_design(plan_file, word, options)
+        added, texts = added_texts(design), source_texts(design)
+        plan_file, stamp = design.file, design.stamp
     with stage_code_folder(folder) as staging:
-        write_texts(staging, texts | {"plan.toml": plan_text(design.file)})
-        # The heap alone is measured: what is added may need headers that are not here.
-        write_texts(staging, added | _measured_texts(staging, design))
-        write_parts_list(staging, design.prefix, design.stamp)
+        write_texts(staging, texts | {"plan.toml": plan_text(plan_file)})
+        if design is not None:
+            # The heap alone is measured: what is added may need headers that are not here.
+            write_texts(staging, added | _measured_texts(staging, design))
+        write_parts_list(staging, word, stamp)
         if options.inspect is not None:
             options.inspect(staging)
     return list_files(folder)

@@ -107,9 +107,9 @@ def find_includes(text: str) -> list[str]:
     return [name for name in names if name.partition("/")[0] in _FOLDERS and name not in _GENERATED]
 
 
-def collect_core_files(allocators: Iterable[str], wrapper: str) -> dict[str, str]:
-    """The allocators' sources, and every header these or `wrapper` include: texts by name."""
-    left = [*source_names(allocators), *find_includes(wrapper)]
+def collect_core_files(sources: Iterable[str], wrapper: str) -> dict[str, str]:
+    """Sources of core, and every header these or `wrapper` include: texts by name."""
+    left = [*sources, *find_includes(wrapper)]
     texts: dict[str, str] = {}
     while left:
         name = left.pop()

@@ -6,32 +6,24 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.generate.core_files import PLAN_OF_BUILD, STAMP, collect_core_files, core_text, licence
-from heapfit.generate.folder import list_files, stage_code_folder, write_texts
-from heapfit.generate.names import Text, core_word, make_identifier, parse_prefix, printable
+from heapfit.generate.core_files import (
+    PLAN_OF_BUILD,
+    STAMP,
+    collect_core_files,
+    core_text,
+    licence,
+    source_names,
+)
+from heapfit.generate.names import Text, core_word, make_identifier, printable
 from heapfit.generate.options import GenerateOptions
-from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import PlanTable, plan_figures, plan_table_of, require_shipped
 from heapfit.generate.texts import fill_template
 from heapfit.plan.memories import CAPABILITIES, MemoriesPlan, Memory, bits_of
-from heapfit.plan.plan_file import PlanFile, plan_text
+from heapfit.plan.plan_file import PlanFile
 
 _RULE = "memories"  # core's source
-
-
-def generate_memories(
-    plan_file: PlanFile, plan: MemoriesPlan, folder: Path, prefix: str
-) -> list[Path]:
-    """Writes the folder and returns its files, sorted; HeapfitError as `generate`."""
-    word = parse_prefix(prefix)
-    texts, stamp = memories_texts(plan_file, plan, word)
-    with stage_code_folder(folder) as staging:
-        write_texts(staging, texts)
-        write_parts_list(staging, word, stamp)
-    return list_files(folder)
 
 
 def require_plain(name: str, options: GenerateOptions) -> None:
@@ -45,7 +37,7 @@ def require_plain(name: str, options: GenerateOptions) -> None:
 def memories_texts(
     plan_file: PlanFile, plan: MemoriesPlan, prefix: Text
 ) -> tuple[dict[str, str], Text]:
-    """All files of the folder by name, and the stamp that tells it from others.
+    """All files of the folder but its plan, by name, and the stamp that tells it from others.
 
     HeapfitError if one of its heaps is not shipped.
     """
@@ -84,7 +76,7 @@ def memories_texts(
         "by_tag": routes,
         "sites": sorted((tag, Text(f"{site:08x}")) for site, tag in rule.sites.items()),
     }
-    return _fill_texts(design, prefix, tables) | {"plan.toml": plan_text(plan_file)}, stamp
+    return _fill_texts(design, prefix, tables), stamp
 
 
 def _plan_table(memory: Memory, plan_file: PlanFile, prefix: Text) -> PlanTable:
@@ -112,4 +104,4 @@ def _fill_texts(
         PLAN_OF_BUILD: core_text(PLAN_OF_BUILD),
         "LICENSE": licence(),
     }
-    return texts | collect_core_files([*allocators, _RULE], "".join(texts.values()))
+    return texts | collect_core_files(source_names([*allocators, _RULE]), "".join(texts.values()))

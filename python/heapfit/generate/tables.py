@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
+from heapfit.generate.core_files import source_names
 from heapfit.generate.names import Text, core_word, make_identifier, printable
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.platforms import FORMS
@@ -99,10 +100,19 @@ class HeapDesign:
     options: GenerateOptions
 
     @property
+    def allocators(self) -> list[Text]:
+        """The names of the allocators that it uses, from the outermost inwards."""
+        return list(dict.fromkeys(table.allocator for table in reversed([*self.plan.chain()])))
+
+    @property
+    def sources(self) -> list[Text]:
+        """The allocators' sources, as names in the folder."""
+        return source_names(self.allocators)
+
+    @property
     def has_own_sources(self) -> bool:
         """True if each allocator serves only one struct, so that its source can be built for it."""
-        allocators = [table.allocator for table in self.plan.chain()]
-        return len(set(allocators)) == len(allocators)
+        return len(self.allocators) == len([*self.plan.chain()])
 
     @property
     def is_one_file(self) -> bool:

@@ -25,7 +25,6 @@ from heapfit.generate.core_files import (
     operation_names,
     recorder_texts,
     sink_texts,
-    source_names,
 )
 from heapfit.generate.names import Text, printable
 from heapfit.generate.one_file import join_sources
@@ -41,11 +40,12 @@ _RESERVED = re.compile(r"__|_$")  # C++ reserves names with two underscores, Rus
 
 def source_texts(design: HeapDesign) -> dict[str, str]:
     """The files of the heap itself by name: its own, core's, the recorder's and the licence."""
-    texts = heap_texts(design)
-    made = "".join(texts.values())
-    texts |= collect_core_files(allocators_of(design), made) | {"LICENSE": licence()}
-    texts = _one_file_texts(design, texts) if design.is_one_file else texts
-    return texts | (recorder_texts() if design.options.records else {})
+    texts, wrapper = heap_texts(design), f"{design.prefix}_heap.c"
+    texts |= collect_core_files(design.sources, "".join(texts.values()))
+    if design.is_one_file:
+        header, one = header_name(design), join_sources(texts, wrapper, design.sources)
+        texts = {header: texts[header], wrapper: one}
+    return texts | {"LICENSE": licence()} | (recorder_texts() if design.options.records else {})
 
 
 def heap_texts(design: HeapDesign) -> dict[str, str]:
@@ -73,13 +73,13 @@ def added_texts(design: HeapDesign) -> dict[str, str]:
     recorder = (
         [Text("record.c"), Text("sinks/characters.c"), *task] if design.options.records else []
     )
-    heap = _heap_sources(design)
+    heap = [Text(f"{design.prefix}_heap.c"), *([] if design.is_one_file else design.sources)]
     sources = {"heap_sources": heap, "sources": [*heap, *own, *recorder]}
     filled = {name: _fill(template, design, **sources) for name, template in templates.items()}
     if not design.options.records:
         return filled
-    settings = ("adapters/freertos_config.h",) if is_freertos else ()
-    return filled | sink_texts() | recorder_texts(settings)
+    settings = recorder_texts(["adapters/freertos_config.h"]) if is_freertos else {}
+    return filled | sink_texts() | settings
 
 
 def _templates_of(design: HeapDesign) -> dict[str, str]:
@@ -118,20 +118,6 @@ def _require_fit(design: HeapDesign, language: str) -> None:
         )
 
 
-def _heap_sources(design: HeapDesign) -> list[Text]:
-    """The C files of the heap itself."""
-    wrapper = Text(f"{design.prefix}_heap.c")
-    return [wrapper] if design.is_one_file else [wrapper, *source_names(allocators_of(design))]
-
-
-def _one_file_texts(design: HeapDesign, texts: Mapping[str, str]) -> dict[str, str]:
-    """The header, all the C as one file, and all files that are no C."""
-    wrapper = f"{design.prefix}_heap.c"
-    one = join_sources(texts, wrapper, source_names(allocators_of(design)))
-    kept = {name: text for name, text in texts.items() if not name.endswith((".c", ".h"))}
-    return kept | {header_name(design): texts[header_name(design)], wrapper: one}
-
-
 def header_name(design: HeapDesign) -> str:
     """The name of the header that a program includes."""
     return f"{design.prefix}_heap.h"
@@ -145,7 +131,7 @@ def header_text(design: HeapDesign, bounds: Mapping[str, object] | None) -> str:
 def readme_text(design: HeapDesign, sizes: Sequence[CodeSize]) -> str:
     """The page that says what the folder is, what it costs and what it needs."""
     figures = {
-        "allocators": allocators_of(design),
+        "allocators": design.allocators,
         "platforms": [Text(platform) for platform in design.platforms],
         "pages": [
             Text(f"{one.name.lower()}/README.md.j2") for one in design.platforms if FORMS[one].files
@@ -160,7 +146,7 @@ def _fill(template: str, design: HeapDesign, **more: object) -> str:
     figures = {
         "design": design,
         "upper": Text(design.prefix.upper()),
-        "headers": [header_of(allocator) for allocator in allocators_of(design)],
+        "headers": [header_of(allocator) for allocator in design.allocators],
     }
     return fill_template(template, figures | more)
 
@@ -168,11 +154,6 @@ def _fill(template: str, design: HeapDesign, **more: object) -> str:
 def fill_template(template: str, figures: Mapping[str, object]) -> str:
     """A template filled with numbers and checked names."""
     return _environment().get_template(template).render(figures)
-
-
-def allocators_of(design: HeapDesign) -> list[Text]:
-    """The names of the allocators a design uses, from the outermost inwards."""
-    return list(dict.fromkeys(table.allocator for table in reversed([*design.plan.chain()])))
 
 
 @cache
