@@ -278,7 +278,9 @@ def compare(
     )
     with _open_source(source, importing, progress) as trace:
         loaded = load_trace(trace, alignment, progress)
-        found = comparison.compare(loaded, comparison_portfolio(loaded, contestants), progress)
+        found = comparison.compare(
+            loaded, comparison_portfolio(loaded, contestants), progress=progress
+        )
         others = plugins_of([Path(one) for one in plugins], trace.info.pointer_bits or 64, ())
         (rows,) = measure_all(others, [trace], alignment, progress)
         return replace(found, plugins=rows)

@@ -108,38 +108,29 @@ class Comparison(Tabular):
         return joined if self.plugins else both[0]
 
 
-def compare(
-    loaded: LoadedTrace,
-    portfolio: Portfolio,
-    progress: Progress = ignore_progress,
-    precision: Precision = STANDARD_PRECISION,
-    bounds: ComparisonBounds | None = None,
-) -> Comparison:
-    """Searches each plan's smallest regions and replays it once, metered, in R_safe.
-
-    Unless its precision is of all, a plan is left as soon as it is known to need more than the best
-    of its kind: its row has `r_safe_at_least`, and no R_safe. `bounds`: of the trace, where they
-    are known. HeapfitError if there is nothing to compare.
-    """
-    if not portfolio.candidates:
-        reject_empty_portfolio(portfolio.not_applicable)
-    return measure_portfolio(loaded, portfolio, progress, precision, bounds)
-
-
 def reject_empty_portfolio(not_applicable: Sequence[NotApplicable]) -> NoReturn:
     """Raises HeapfitError with the reasons why there is no plan to compare."""
     whys = "; ".join(f"{one.name}: {one.why}" for one in not_applicable)
     raise HeapfitError(f"no plan to compare ({whys})")
 
 
-def measure_portfolio(
+def compare(
     loaded: LoadedTrace,
     portfolio: Portfolio,
+    *,
     progress: Progress = ignore_progress,
     precision: Precision = STANDARD_PRECISION,
     bounds: ComparisonBounds | None = None,
+    may_be_empty: bool = False,
 ) -> Comparison:
-    """Compares like `compare`, but accepts an empty portfolio."""
+    """Searches each plan's smallest regions and replays it once, metered, in R_safe.
+
+    Unless its precision is of all, a plan is left as soon as it is known to need more than the best
+    of its kind: its row has `r_safe_at_least`, and no R_safe. `bounds`: of the trace, where they
+    are known. HeapfitError if there is nothing to compare and that may not be.
+    """
+    if not portfolio.candidates and not may_be_empty:
+        reject_empty_portfolio(portfolio.not_applicable)
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
     load = Load.of([loaded.foretelling])

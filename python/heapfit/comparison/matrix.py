@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import (
     Comparison,
-    measure_portfolio,
+    compare,
     reject_empty_portfolio,
     with_measures,
 )
@@ -154,7 +154,9 @@ def _compare(
         whole = WeightedProgress(progress, {"make plans": 1.0, "compare": 2.0})
         portfolio = make(loaded, request, whole.part("make plans", steps=1))
         comparing = whole.part("compare", len(portfolio.candidates) + 1)
-        compared = measure_portfolio(loaded, portfolio, comparing, request.precision)
+        compared = compare(
+            loaded, portfolio, progress=comparing, precision=request.precision, may_be_empty=True
+        )
         return with_measures(compared, loaded)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
-from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
@@ -94,12 +93,11 @@ class PrunedRows:
         limit = None if size is None else largest_r_safe(size.region - UNIT, row.known)
         if limit is not None and limit < (row.r_safe_at_least or 0):
             return row, Work()
-        one = Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace)
         base, threads = comparison.base_alignment, self.loaded.threads
         ground = Ground(best.load, base, threads=threads, found=self.loaded.found)
-        events, work = one.heap.events(self.loaded), Work()
+        events, work = row.heap.events(self.loaded), Work()
         if size is not None and limit is not None:
-            tried = try_limit(one, events, ground, limit)
+            tried = try_limit(row, events, ground, limit)
             if tried.r_safe_at_least is not None:
                 return with_work_of(tried, row), tried.work
             tested = [row.changes for row in comparison.rows if row.changes is not None]
@@ -108,10 +106,10 @@ class PrunedRows:
             work = tried.work + Work(changed=changed)
             if not is_served:
                 return replace(row, work=row.work + work), work
-        found = measure_candidate(one, events, ground, self.precision)
+        found = measure_candidate(row, events, ground, self.precision)
         if rows_to_refine({0: found}, len(events), self.precision):
             every = replace(self.precision, every_size=True)
-            found = with_work_of(measure_candidate(one, events, ground, every), found)
+            found = with_work_of(measure_candidate(row, events, ground, every), found)
         work += found.work
         return replace(found, work=row.work + work), work
 

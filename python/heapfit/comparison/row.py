@@ -11,43 +11,36 @@ from typing import Any
 import pyarrow as pa
 
 from heapfit import _engine
+from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
 from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
-from heapfit.plan.plan import Plan
 from heapfit.trace.tabular import arrow_table
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Row(Brief):
-    """One plan measured on one trace, or on several, of which it needs the most. Sizes in bytes.
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class Row(Brief, Candidate):
+    """A candidate measured on a trace, or on several, of which it needs the most. Sizes in bytes.
 
     Of several the last fields have what each needs; in a design for the choice alone, they may be
     empty.
     """
 
-    name: str
-    reason: str  # why it was tried, one line
-    heap: Heap  # whose memory R_min and R_safe are, its control included
     alignment: int  # of its blocks
-    r_min: int | None  # smallest region that succeeds
+    r_min: int | None  # smallest region that succeeds: memory of the heap, its control included
     r_safe: int | None  # smallest that succeeds above all that failed
     step: int  # between scanned regions; 0 where R follows from the plan or from one run
     load: Load  # of the trace, or of all
-    trained_on_this_trace: bool
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
     # Its series is empty, but of rows that went through with_series.
     events_left: int = 0  # that trying every region between the scanned ones would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was pruned, as it cannot win
     work: Work = NO_WORK  # that all this took
-    is_searched_further: bool = False  # than `fit` looks: the verdict does not name it
-    notes: tuple[str, ...] = ()  # each a sentence on what the trace asks of that heap
     changes: ChangeTest | None = None  # None: not tried, as it cannot win
     parts: tuple[int | None, ...] = ()  # R_safe on parts of the trace, of plans made without them
     lasts: bool | None = None  # False: there it does not lead what learned nothing; None: not asked
@@ -55,11 +48,6 @@ class Row(Brief):
     unseen: tuple[int | None, ...] = ()  # R_safe on each, of the plan made without it
     unseen_r_safe: int | None = None  # the largest of these
     held: tuple[bool, ...] = ()  # true for each trace that runs in the heap set without it
-
-    @property
-    def plan(self) -> Plan:
-        """The plan that places the heap's blocks."""
-        return self.heap.plan
 
     @property
     def replay_region(self) -> int | None:
@@ -158,16 +146,6 @@ def row_table(rows: Sequence[Row]) -> pa.Table:
             "reason": lambda row: row.reason,
         },
     )
-
-
-def find_largest(regions: Sequence[int | None]) -> int | None:
-    """The largest of some regions; None if one of them is, or there are none.
-
-    >>> find_largest([8, 16]), find_largest([8, None]), find_largest([])
-    (16, None, None)
-    """
-    known = [one for one in regions if one is not None]
-    return max(known, default=None) if len(known) == len(regions) else None
 
 
 def with_work_of(row: Row, before: Row) -> Row:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_series
 from heapfit.comparison.costs.heap_costs import estimate_costs
@@ -117,9 +117,9 @@ def list_rivals(choice: Choice) -> list[Row]:
 
 def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
     """The choice of one recording with another of its rows taken, searched to the end."""
-    trained = rival.trained_on_this_trace
-    alone = Portfolio((Candidate(rival.name, rival.heap, rival.reason, trained),), ())
-    (found,) = compare(choice.shown, alone, progress, options.precision).rows
+    (found,) = compare(
+        choice.shown, Portfolio((rival,), ()), progress=progress, precision=options.precision
+    ).rows
     if found.r_safe is not None:
         programs = ChangedPrograms.from_recordings([choice.shown])
         tested = programs.test(found.heap, found.r_safe, found.known)

@@ -19,15 +19,15 @@ from itertools import islice
 from typing import TypeAlias
 
 from heapfit.bounds.trace_bounds import quick_bounds
-from heapfit.comparison.candidate import Candidate, Portfolio
+from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_measures, with_series
 from heapfit.comparison.incumbents.heaps import RUNGS
-from heapfit.comparison.incumbents.needs import Needs
+from heapfit.comparison.incumbents.needs import Needs, find_largest
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind
 from heapfit.comparison.reopening import ChangeTrials, PrunedRows
-from heapfit.comparison.row import Row, find_largest
+from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.front.design_front import (
@@ -222,18 +222,19 @@ def _compare_candidates(
     steps = len(portfolio.candidates) + _SEARCHED_AGAIN
     is_of_all = options.whole or not options.is_by_memory or bool(options.allocators)
     precision = replace(options.precision, is_of_all=is_of_all)
-    return compare(loaded, portfolio, whole.part("compare", steps), precision, bounds)
+    return compare(
+        loaded, portfolio, progress=whole.part("compare", steps), precision=precision, bounds=bounds
+    )
 
 
 def _compare_on(
     recording: LoadedTrace, table: Comparison, options: FitOptions, progress: Progress
 ) -> Comparison:
     """All rows of a table, whose plans were made from several recordings, on one of these."""
-    candidates = tuple(
-        Candidate(row.name, row.heap, row.reason, row.trained_on_this_trace) for row in table.rows
-    )
     known = tuple(replace(one, replayed=0) for one in table.not_applicable)  # the table has counted
-    return compare(recording, Portfolio(candidates, known), progress, options.precision)
+    return compare(
+        recording, Portfolio(table.rows, known), progress=progress, precision=options.precision
+    )
 
 
 def _refine(row: Row, place: int, r_safe: int | None) -> Row:

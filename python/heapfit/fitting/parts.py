@@ -99,10 +99,7 @@ def cut_parts(recording: LoadedTrace) -> Parts | None:
 
 def cut_recording(recording: LoadedTrace) -> Parts:
     """The parts of any recording, and its halves, cut once."""
-    if (_PARTS,) not in recording.found:
-        recording.found[_PARTS,] = _cut(recording)
-    found: Parts = recording.found[_PARTS,]
-    return found
+    return recording.once((_PARTS,), lambda: _cut(recording))
 
 
 def _cut(recording: LoadedTrace) -> Parts:

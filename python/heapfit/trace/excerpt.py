@@ -139,9 +139,7 @@ def shorten(loaded: LoadedTrace, events: int) -> LoadedTrace | None:
     profile = loaded.profile
     if profile.events < 2 * events or events < 2 * _LIVES * profile.live_blocks_max:
         return None
-    if (_EXCERPT, events) not in loaded.found:
-        loaded.found[_EXCERPT, events] = _shorten(loaded, events)
-    found: LoadedTrace = loaded.found[_EXCERPT, events]
+    found = loaded.once((_EXCERPT, events), lambda: _shorten(loaded, events))
     return replace(found, alignment=loaded.alignment)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ _COLUMNS: dict[str, Callable[[_engine.EventArray], NDArray[Any]]] = {
     "alignment": _engine.EventArray.alignments,
 }
 
+T = TypeVar("T")
 AnyTrial: TypeAlias = _engine.Trial | _engine.FleetTrial
 
 
@@ -50,6 +51,13 @@ class LoadedTrace:
     whole: Profile | None = None  # of the recording, where this is an excerpt of one
     # What was found of it, by what was asked: costs of calls, regions of heaps, parts.
     found: dict[tuple[Any, ...], Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def once(self, key: tuple[Any, ...], make: Callable[[], T]) -> T:
+        """What `make` gives, made once: what was found of the recording keeps it."""
+        if key not in self.found:
+            self.found[key] = make()
+        found: T = self.found[key]
+        return found
 
     @property
     def largest_alignment(self) -> int:

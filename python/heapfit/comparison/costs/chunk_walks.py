@@ -45,7 +45,8 @@ class _Chunks:
         del self.free[place]
         self._cut(start, size)
         self.used.insert(position, start)
-        return passed + 1, self._count_to_free(position) if place == 0 else 0
+        is_first = place == 0 and len(self.free) > 0
+        return passed + 1, bisect_left(self.used, self.free[0]) - position if is_first else 0
 
     def give(self, start: int) -> None:
         """Frees a block and joins it with free neighbours."""
@@ -83,9 +84,6 @@ class _Chunks:
             del self.free[place]
         if place == 0 or self.free[place - 1] < before:
             self.free.insert(place, start)
-
-    def _count_to_free(self, position: int) -> int:
-        return bisect_left(self.used, self.free[0]) - position if self.free else 0
 
 
 def count_walks(

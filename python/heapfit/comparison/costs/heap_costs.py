@@ -67,13 +67,11 @@ def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str,
     The recording keeps the answer: choice, verdict, references and page ask for the same heaps.
     """
     plan, region = heap.plan, heap.region(memory)
-    key = repr((plan, heap.resizes, heap.least, heap.walks)), region
-    if key not in recording.found:
+
+    def count() -> Mapping[str, NDArray[Any]]:
         base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
         if heap.walks:
-            calls = count_walks(plan, heap.serve(requests_of(recording)), region, base)
-        else:
-            calls = _engine.call_costs(plan.engine(), heap.events(recording), region, base)
-        recording.found[key] = calls
-    found: Mapping[str, NDArray[Any]] = recording.found[key]
-    return found
+            return count_walks(plan, heap.serve(requests_of(recording)), region, base)
+        return _engine.call_costs(plan.engine(), heap.events(recording), region, base)
+
+    return recording.once((repr((plan, heap.resizes, heap.least, heap.walks)), region), count)

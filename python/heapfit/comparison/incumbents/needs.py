@@ -58,13 +58,22 @@ class Needs:
     @property
     def most(self) -> int | None:
         """The memory for all recordings; None where one of them has no region."""
-        known = [need for need in self.memories if need is not None]
-        return max(known) if len(known) == len(self.found) else None
+        return find_largest(self.memories)
 
     @property
     def events(self) -> int:
         """The events that were replayed to know it."""
         return self.more_events + sum(one.events for one in self.found)
+
+
+def find_largest(regions: Sequence[int | None]) -> int | None:
+    """The largest of some regions; None if one of them is, or there are none.
+
+    >>> find_largest([8, 16]), find_largest([8, None]), find_largest([])
+    (16, None, None)
+    """
+    known = [one for one in regions if one is not None]
+    return max(known, default=None) if len(known) == len(regions) else None
 
 
 def search(

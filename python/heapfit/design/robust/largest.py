@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapfit.comparison.row import find_largest
+from heapfit.comparison.incumbents.needs import find_largest
 from heapfit.design.robust.jobs import Pair, Replays
 
 

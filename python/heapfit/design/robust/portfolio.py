@@ -41,10 +41,7 @@ def robust_portfolio(
         for entry in portfolio.not_applicable
         if entry.same_as in names
     ]
-    return Portfolio(
-        tuple(one for one in candidates if isinstance(one, Candidate)),
-        (*portfolio.not_applicable, *(one for one in candidates if isinstance(one, NotApplicable))),
-    )
+    return split_applicable([*portfolio.not_applicable, *candidates])
 
 
 def _base_portfolio(joined: LoadedTrace, options: PlanOptions, progress: Progress) -> Portfolio:

@@ -16,9 +16,10 @@ from typing import TypeVar
 
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.incumbents.needs import find_largest
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.measuring import make_row
-from heapfit.comparison.row import Row, find_largest, rank_rows
+from heapfit.comparison.row import Row, rank_rows
 from heapfit.design.portfolio import SHOWN
 from heapfit.design.robust.jobs import Fold, Pair, Replays
 from heapfit.design.robust.largest import largest_regions
@@ -85,17 +86,12 @@ class RowJudge:
         seen = [self._seen_pairs(one) for one in candidates]
         unseen = [self._unseen_pairs(one) for one in candidates]
         most = largest_regions([*seen, *map(_require_all, unseen)], self.replays)
-        rows = (
-            replace(
-                make_row(one, self.replays.load),
-                r_safe=here,
-                unseen_r_safe=away,
-            )
-            for one, here, away in zip(
-                candidates, most[: len(seen)], most[len(seen) :], strict=True
-            )
-        )
-        return rank_rows(list(rows))
+        regions = zip(candidates, most[: len(seen)], most[len(seen) :], strict=True)
+        rows = [
+            replace(make_row(one, self.replays.load), r_safe=here, unseen_r_safe=away)
+            for one, here, away in regions
+        ]
+        return rank_rows(rows)
 
     def complete(self, designs: Comparison) -> Comparison:
         """The rows ranked, with what decides the choice of those that may be chosen now."""
@@ -146,10 +142,8 @@ class RowJudge:
         return self._sort_by_trace(held)
 
     def _fits(self, row: Row, part: Fold, trace: int, region: int | None) -> bool:
-        needed, peaks = (
-            self._evaluate(part.portfolio.plan(row.name), trace),
-            self.replays.load.peaks,
-        )
+        needed = self._evaluate(part.portfolio.plan(row.name), trace)
+        peaks = self.replays.load.peaks
         if region is None or needed is None:
             return False
         seen = replace(row.load, peaks=tuple(peaks[one] for one in part.seen))
@@ -166,11 +160,11 @@ class RowJudge:
         pairs = sorted(zip(traces, values, strict=True), key=itemgetter(0))
         return tuple(value for _, value in pairs)
 
-    def _seen_pairs(self, one: Candidate | Row) -> list[Pair]:
+    def _seen_pairs(self, one: Candidate) -> list[Pair]:
         """The plan made from all traces with each of them."""
         return [(one.plan, trace) for trace in self.whole.seen]
 
-    def _unseen_pairs(self, one: Candidate | Row) -> list[tuple[Plan | None, int]]:
+    def _unseen_pairs(self, one: Candidate) -> list[tuple[Plan | None, int]]:
         """Each trace with the plan that was made without it; None where none could be made."""
         return [
             (part.portfolio.plan(one.name), trace) for part in self.parts for trace in part.unseen
