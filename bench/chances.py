@@ -30,7 +30,7 @@ from heapfit import _engine
 from heapfit.checks.prospect import find_prospect
 from heapfit.fitting.verify.loop import MOST_LOOKS, Verification
 from heapfit.fitting.verify.survival import Survival, find_surviving_size
-from heapfit.forecast.log.outlook import Outlook, Reserve, find_outlook
+from heapfit.forecast.log.outlook import Outlook, find_outlook
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.trend import find_trend
 from heapfit.plan.plan import Plan
@@ -275,13 +275,13 @@ Told = tuple[float, float]  # the chance that is told, and what comes
 def exceed_reserve(times: int, random: Random) -> Told | None:
     """The chance that less is left than nine of ten runs are told to leave."""
     reserve = read_reserve(200_000, times, random)
-    return None if reserve is None else (0.1, chance_below(reserve.free, 200_000, times))
+    return None if reserve is None else (0.1, chance_below(reserve, 200_000, times))
 
 
-def read_reserve(most: float, times: int, random: Random) -> Reserve | None:
+def read_reserve(most: float, times: int, random: Random) -> float | None:
     """What a log of 960 states says of such runs: exponential below `most` free bytes."""
     found = read_free_bytes(most - 4_000 * random.exponential(size=960))
-    return next((one for one in found.reserves if one.times == times), None)
+    return found.reserves.get(times)
 
 
 def chance_below(free: float, most: float, times: int) -> float:

@@ -510,8 +510,8 @@ def test_a_block_that_shrinks_alone_is_fragmentation():
 def test_longer_runs_are_said_only_of_windows_that_are_independent():
     noise = np.random.default_rng(2).normal(0, 1, 960)
     slow = np.convolve(noise, np.ones(60))[:960]
-    assert [one.times for one in judge(50_000 + 1_000 * noise).reserves] == [1, 10]
-    assert judge(50_000 + 200 * slow).reserves == ()
+    assert [*judge(50_000 + 1_000 * noise).reserves] == [1, 10]
+    assert judge(50_000 + 200 * slow).reserves == {}
 
 
 def test_a_burst_is_told_from_a_trend():

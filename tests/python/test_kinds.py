@@ -311,9 +311,9 @@ def test_the_forecast_from_windows_is_that_from_events(program, tmp_path):
     live = np.array(printed.splitlines()[1:], np.int64)
     settled = live[len(live) // 10 :]
     peaks = settled[len(settled) % 48 :].reshape(48, -1).max(axis=1)
-    (reserve,) = [one for one in outlook.reserves if one.times == 10]
+    reserve = outlook.reserves[10]
     assert outlook.finding is Finding.STEADY
-    assert REGION - reserve.free == pytest.approx(find_level(peaks, 480, 0.1), rel=0.1)
+    assert REGION - reserve == pytest.approx(find_level(peaks, 480, 0.1), rel=0.1)
     assert outlook.log.clock is Clock.CALLS
 
 

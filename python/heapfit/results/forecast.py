@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from heapfit.forecast.decline import Decline
-from heapfit.forecast.log.outlook import Finding, Outlook, Reserve, RunOut, measure_life
+from heapfit.forecast.log.outlook import Finding, Outlook, RunOut, measure_life
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
@@ -101,7 +101,7 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         **object_of(columns("reason", "windows", "period", "least"), seen),
         "largest_share": seen.share,
         "decline": seen.decline,
-        "reserves": seen.reserves,
+        "reserves": [{"times": one, "free": free} for one, free in seen.reserves.items()],
         "region": log.region,
         "boots_read": seen.pooled,
         "sizes": seen.needed,
@@ -219,7 +219,7 @@ def _describe_needed(seen: Outlook) -> list[str]:
 def _describe_reserves(seen: Outlook) -> list[str]:
     """What stays free in longer runs, and which heap would do, where the log says its size."""
     return which_hold(
-        *((True, _describe_reserve(one, seen.log.region)) for one in seen.reserves),
+        *((True, _describe_reserve(*one, seen.log.region)) for one in seen.reserves.items()),
         (
             seen.reserves and seen.log.region is not None,
             "What is free counts whole bytes: what is fragmented is to be added.",
@@ -227,12 +227,12 @@ def _describe_reserves(seen: Outlook) -> list[str]:
     )
 
 
-def _describe_reserve(one: Reserve, region: int | None) -> str:
-    length = "As long again" if one.times == 1 else f"{one.times} times as long"
-    if one.free <= 0:
+def _describe_reserve(times: int, free: float, region: int | None) -> str:
+    length = "As long again" if times == 1 else f"{times} times as long"
+    if free <= 0:
         return f"{length}: more than 1 of 10 such runs has nothing free."
-    enough = "" if region is None else f", so {region - one.free:,.0f} B of the region would do"
-    return f"{length}: 9 of 10 such runs leave {one.free:,.0f} B free{enough}."
+    enough = "" if region is None else f", so {region - free:,.0f} B of the region would do"
+    return f"{length}: 9 of 10 such runs leave {free:,.0f} B free{enough}."
 
 
 def _usual(seen: Outlook) -> int:

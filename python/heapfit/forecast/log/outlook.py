@@ -10,12 +10,12 @@ logs. What is filled once falls at first and is level since.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 from math import ceil, inf
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -50,6 +50,7 @@ _TIMES = (1, 10)  # as long as the log
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
+_Falling: TypeAlias = tuple[Decline, Numbers, Numbers, bool]  # in windows; highs, lows; a block's
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
 _LOWER = "{} is lower at last, and may come up again"
 _WANDERS = "{} wanders slowly up and down, as a fall of the same size would be part of it"
@@ -62,15 +63,6 @@ class _Series(NamedTuple):
     free: Numbers
     dips: Numbers  # free bytes, or the least ever where that has just fallen
     blocks: Numbers  # largest free block; infinite where none is printed
-
-
-class _Falling(NamedTuple):
-    """What falls, by windows."""
-
-    decline: Decline  # in windows
-    highs: Numbers
-    lows: Numbers
-    is_block: bool
 
 
 class Finding(StrEnum):
@@ -124,14 +116,6 @@ class RunOut:
     is_assumed: bool  # that there are such requests: none failed in the log, and none was given
 
 
-@dataclass(frozen=True, slots=True)
-class Reserve:
-    """What stays free in a run so many times as long as the log, of a load like this one."""
-
-    times: int
-    free: float  # bytes that a tenth of such runs goes below; below 0: memory runs out
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class Outlook(Brief):
     """What a log shows of a heap, and what it lets one expect."""
@@ -145,7 +129,9 @@ class Outlook(Brief):
     run_outs: tuple[RunOut, ...]  # of the smallest request first
     period: float | None  # of a cycle, in seconds or states
     windows: int
-    reserves: tuple[Reserve, ...] = ()  # empty where there is a trend, or too little to say
+    # Of runs so many times as long as the log, of a load like this one, the free bytes that a tenth
+    # goes below; below 0: memory runs out. Empty where there is a trend, or too little to say.
+    reserves: Mapping[int, float] = field(default_factory=dict)
     needed: Sequence[int] = ()  # sizes of requests that are to be served, as the caller says
 
     @property
@@ -240,11 +226,11 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
     falling = [*_find_falling(series, seen, last)]
     if falling:
-        first = falling[0]
+        decline, *_, is_block = falling[0]
         return replace(
             seen,
-            finding=Finding.SHRINKS if first.is_block else Finding.FALLS,
-            decline=first.decline.scale(width),
+            finding=Finding.SHRINKS if is_block else Finding.FALLS,
+            decline=decline.scale(width),
             run_outs=(*_find_run_outs(falling, seen, width),),
         )
     for name, one in _list_measures(series):
@@ -254,7 +240,7 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
     joined = lows[len(lows) - whole :].reshape(-1, together).min(axis=1)
-    return replace(seen, reserves=(*_find_reserves(joined),))
+    return replace(seen, reserves=_find_reserves(joined))
 
 
 def _cut_boots(log: TelemetryLog) -> list[list[HeapState]]:
@@ -299,18 +285,17 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
             gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
-            yield _Falling(find_decline(values), highs + gained, lows + gained, bool(name))
+            yield find_decline(values), highs + gained, lows + gained, bool(name)
 
 
-def _find_reserves(lows: Numbers) -> Iterator[Reserve]:
+def _find_reserves(lows: Numbers) -> Mapping[int, float]:
     """The reserves 1 and 10 times as long, by the windows' lows.
 
     None where neighbouring windows depend on each other.
     """
-    if len(lows) < FEWEST_WINDOWS or rank_correlation(lows) > _MOST_DEPENDENCE:
-        return
-    for times in _TIMES:
-        yield Reserve(times, -find_level(-lows, times * len(lows), USUAL))
+    is_bound = len(lows) < FEWEST_WINDOWS or rank_correlation(lows) > _MOST_DEPENDENCE
+    known = () if is_bound else _TIMES
+    return {times: -find_level(-lows, times * len(lows), USUAL) for times in known}
 
 
 def _read_series(boot: Sequence[HeapState]) -> _Series:
@@ -387,7 +372,7 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
     What falls first counts. Assumed are those that the heap serves to the end of the log.
     """
     failed = max(one.failed or 0 for one in seen.log.states)
-    least = min(float(one.lows[-ceil(len(one.lows) / 8) :].mean()) for one in falling)
+    least = min(float(lows[-ceil(len(lows) / 8) :].mean()) for _, _, lows, _ in falling)
     # A failure is seen at the next state, and with a cycle at its next low, half of it on average.
     apart = width * seen.windows / len(seen.boot) + (seen.period or 0) / 2
     assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
@@ -399,12 +384,12 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
                 earliest * width,
                 latest and latest * width + apart,
                 size,
-                one.is_block,
+                is_block,
                 not known and size > 0,
             )
-            for one in falling
-            if one.decline.rate > 0
-            for after, earliest, latest in (find_end(one.decline, one.highs, one.lows, size),)
+            for decline, highs, lows, is_block in falling
+            if decline.rate > 0
+            for after, earliest, latest in (find_end(decline, highs, lows, size),)
         ]
         if ends:
             yield min(ends, key=lambda one: one.after)
