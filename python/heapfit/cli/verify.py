@@ -166,7 +166,7 @@ def _answer(result: Verification) -> list[str]:
 def _describe_placements(last: Round) -> list[str]:
     times, elsewhere = len(last.runs), [run for run in last.runs if run.elsewhere is not None]
     return [
-        f"{last.matching_runs} of {times} recorded runs placed every block as the replay does.",
+        f"{times - len(elsewhere)} of {times} recorded runs placed every block as the replay does.",
         *(
             f"Run {run.run} differs from {format_event(run.elsewhere or 0)} on (or events are "
             "missing)."

@@ -79,7 +79,7 @@ def import_files(
     which no other process can read, and workers of a cluster, which write elsewhere, are not
     shared out.
     """
-    is_shared = sweep.is_on_this_machine and all(source.is_file() for source, _ in named)
+    is_shared = sweep.cluster is None and all(source.is_file() for source, _ in named)
     if len(named) == 1 or not is_shared:
         return [import_file(*one, options, progress) for one in named]
     jobs = [

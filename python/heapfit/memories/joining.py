@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -172,26 +173,21 @@ def _by_clock(first: Program, second: Program) -> Iterator[Integers]:
         yield np.argsort(np.concatenate((first.times, second.times)), kind="stable")
 
 
-def _at_peaks(first: Program, second: Program) -> Iterator[Integers]:
-    """All of one while most of the other is live."""
-    count = len(first.columns[0])
-    ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
-    peak = int(first.live().argmax()) + 1
-    yield np.concatenate((ours[:peak], theirs, ours[peak:]))
-    peak = int(second.live().argmax()) + 1
-    yield np.concatenate((theirs[:peak], ours, theirs[peak:]))
-
-
-def _in_turn(first: Program, second: Program) -> Iterator[Integers]:
-    count = len(first.columns[0])
-    ours, theirs = np.arange(count), np.arange(len(second.columns[0])) + count
-    yield np.concatenate((ours, theirs))
-    yield np.concatenate((theirs, ours))
+def _insert(
+    place_in: Callable[[Program], int], first: Program, second: Program
+) -> Iterator[Integers]:
+    """All of one behind so many events of the other."""
+    ours = np.arange(len(first.columns[0]))
+    theirs = np.arange(len(second.columns[0])) + len(ours)
+    for one, other, place in ((ours, theirs, place_in(first)), (theirs, ours, place_in(second))):
+        yield np.concatenate((one[:place], other, one[place:]))
 
 
 # The orders of events for each way in which programs meet; none: it cannot be said.
 _WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Integers]]]] = {
     "begun together, by their clocks": _by_clock,
-    "one while most of the other is live": _at_peaks,
-    "one after the other": _in_turn,
+    "one while most of the other is live": partial(
+        _insert, lambda one: int(one.live().argmax()) + 1
+    ),
+    "one after the other": partial(_insert, lambda one: len(one.columns[0])),
 }

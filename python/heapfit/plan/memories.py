@@ -227,8 +227,8 @@ def read_memories(top: Table) -> MemoriesPlan:
 def _read_memory(table: Table) -> Memory:
     name = table.text("name", form=_NAME, must=_MUST_NAME)
     size = table.whole("size", 1, LARGEST_REGION)
-    has_offers = table.has("offers") and not table.is_empty("offers")
-    offers = _require_order(table, "offers", table.items("offers"), _OFFERS) if has_offers else ()
+    given = table.items("offers", least=0) if table.has("offers") else []
+    offers = _require_order(table, "offers", given, _OFFERS) if given else ()
     must = "be letters, digits, ., _ and $"
     has_section = table.has("section")
     section = table.text("section", form=_SECTION, must=must) if has_section else ""

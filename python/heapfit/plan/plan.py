@@ -102,15 +102,13 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
         elif shared_left == 0:
             table.reject(tunable.name, f"more than {_MOST_SHARED} plans inside each other")
         else:
-            shared = table.read_or_note(None, _read_shared, table, tunable.name, shared_left - 1)
+            shared = table.read_or_note(
+                None, lambda key: read_plan(table.table(key), shared_left - 1), tunable.name
+            )
     has_sites = known[allocator].takes_tags and table.has("sites")
     sites = table.read_or_note({}, read_sites, table) if has_sites else {}
     table.finish()
     return Plan(allocator, scalars, pools, shared, sites)
-
-
-def _read_shared(table: Table, key: str, shared_left: int) -> Plan | None:
-    return read_plan(table.table(key), shared_left)
 
 
 def read_sites(table: Table, most: int = MOST_TAGS) -> dict[int, int]:

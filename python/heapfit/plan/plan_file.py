@@ -38,18 +38,16 @@ _SEALED = re.compile(rf"(?:#[^\n]*\n){{2}}#[^\n]*{_SEAL}([0-9a-f]{{64}})[^\n]*\n
 
 @dataclass(frozen=True, slots=True)
 class TrainingTrace:
-    """One of several recordings that a plan was made from."""
+    """A recording that a plan was made from."""
 
     trace: str  # its name, for people; printable
     content: str  # heapfit.trace.content.content_hash: equal for equal requests
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingRecord:
+class TrainingRecord(TrainingTrace):
     """The recording that a plan was made from; several count as one, each after the other."""
 
-    trace: str  # its name, for people; printable
-    content: str  # heapfit.trace.content.content_hash: equal for equal requests
     events: int
     kind: str = "heap"  # or "packets"
     traces: tuple[TrainingTrace, ...] = ()  # each of several

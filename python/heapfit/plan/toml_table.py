@@ -20,6 +20,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, SeveralFaultsError, did_you_mean, read_error_reason
 
 Value = TypeVar("Value")
+Number = TypeVar("Number", int, float)
 Arguments = ParamSpec("Arguments")
 
 LARGEST_COUNT = 2**63 - 1  # TOML's own
@@ -123,19 +124,19 @@ class Table:
 
     def whole(self, key: str, lowest: int, highest: int) -> int:
         """A whole number in this range."""
-        return self._whole(key, self._take(key), lowest, highest)
+        return self._check(int, key, self._take(key), lowest, highest)
 
     def number(self, key: str, lowest: float, highest: float) -> float:
         """A number in this range, whole or not; never NaN."""
-        return self._number(key, self._take(key), lowest, highest)
+        return self._check(float, key, self._take(key), lowest, highest)
 
     def numbers(self, key: str, lowest: float, highest: float) -> tuple[float, ...]:
         """One or more numbers in this range."""
-        return tuple(self._number(key, one, lowest, highest) for one in self.items(key))
+        return tuple(self._check(float, key, one, lowest, highest) for one in self.items(key))
 
     def wholes(self, key: str, lowest: int, highest: int) -> tuple[int, ...]:
         """One or more whole numbers in this range."""
-        return tuple(self._whole(key, one, lowest, highest) for one in self.items(key))
+        return tuple(self._check(int, key, one, lowest, highest) for one in self.items(key))
 
     def text(
         self, key: str, longest: int = 200, *, form: re.Pattern[str] = _ANY, must: str = ""
@@ -204,33 +205,23 @@ class Table:
         """The keys that are not yet taken."""
         return list(self._entries)
 
-    def _whole(self, key: str, value: object, lowest: int, highest: int) -> int:
+    def _check(
+        self, kind: type[Number], key: str, value: object, lowest: float, highest: float
+    ) -> Number:
+        """A value in this range, which is whole if `kind` is int."""
         is_truth = isinstance(value, bool)  # which is an int in Python, not in TOML
-        if not isinstance(value, int) or is_truth or not lowest <= value <= highest:
-            wanted = f"a whole number from {lowest} to {highest}"
+        if not isinstance(value, int | kind) or is_truth or not lowest <= value <= highest:
+            what, form = ("whole number", "") if kind is int else ("number", "g")
+            wanted = f"a {what} from {lowest:{form}} to {highest:{form}}"
             self.reject(key, f"must be {wanted}, not {show(value)}")
-        return value
+        return kind(value)
 
-    def _number(self, key: str, value: object, lowest: float, highest: float) -> float:
-        is_truth = isinstance(value, bool)
-        if not isinstance(value, int | float) or is_truth or not lowest <= value <= highest:
-            wanted = f"a number from {lowest:g} to {highest:g}"
-            self.reject(key, f"must be {wanted}, not {show(value)}")
-        return float(value)
-
-    def items(self, key: str) -> list[object]:
-        """A list of at least one value of any kind."""
+    def items(self, key: str, least: int = 1) -> list[object]:
+        """A list of at least one value of any kind; of none, too, if `least` is 0."""
         value = self._take(key)
-        if not isinstance(value, list) or not value:
+        if not isinstance(value, list) or len(value) < least:
             self.reject(key, f"must be a list of at least one, not {show(value)}")
         return value
-
-    def is_empty(self, key: str) -> bool:
-        """True if the key is there with an empty list, which then counts as taken."""
-        is_so = self._entries.get(key) == []
-        if is_so:
-            self._take(key)
-        return is_so
 
     def _inside(self, where: str, entries: dict[str, Any]) -> Table:
         inside = Table(self._path, self._kind, where, entries)

@@ -23,10 +23,6 @@ def _end(sized: SizedScheme, end: int) -> int | None:
     return None if sized.memory is None or sized.is_exact else end
 
 
-def _plan(sized: SizedScheme) -> dict[str, object] | None:
-    return None if sized.scheme is None else plan_table(sized.scheme.plan)
-
-
 def _describe_scheme(sized: SizedScheme) -> str:
     """What a scheme is made of, in words."""
     if sized.scheme is None:
@@ -92,7 +88,7 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
         value=lambda sized: None if sized.unseen is None else sized.unseen.half_width,
     ),
     Column("exact", value=lambda sized: sized.is_exact),
-    Column("plan", value=_plan),
+    Column("plan", value=lambda sized: sized.scheme and plan_table(sized.scheme.plan)),
     Column("why_not"),
 )
 _CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (

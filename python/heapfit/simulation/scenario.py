@@ -128,7 +128,10 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     names = table.keys()
     if not names:
         top.reject("schemes", "must have at least one scheme")
-    read = [top.read_or_note(None, _read_scheme, table, name) for name in names]
+    read = [
+        top.read_or_note(None, lambda name: read_scheme(name, table.table(name)), name)
+        for name in names
+    ]
     top.raise_collected()
     schemes = tuple(scheme for scheme in read if scheme is not None)
     assert traffic is not None, "what is not read is an error"
@@ -140,10 +143,6 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
                 "even when it is empty",
             )
     return Point(values, traffic, schemes)
-
-
-def _read_scheme(table: Table, name: str) -> Scheme:
-    return read_scheme(name, table.table(name))
 
 
 def _read_run(table: Table) -> RunSettings:

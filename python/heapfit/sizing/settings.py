@@ -61,18 +61,24 @@ class BufferChoice:
     is_extrapolated: bool  # the count, above that peak
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Settings(Tabular):
+@dataclass(frozen=True, slots=True)
+class SizedSettings:
+    """Settings, what they cost, and what is to be said of them."""
+
+    settings: tuple[Setting, ...]
+    memory: int  # bytes of RAM that they cost, by the assumptions
+    choices: tuple[BufferChoice, ...] = ()  # buffer sizes compared; none where there was no choice
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, repr=False, kw_only=True)
+class Settings(Tabular, SizedSettings):
     """The settings for one system from recordings or captures."""
 
     system: str
     form: Form
     admission: float
-    settings: tuple[Setting, ...]
-    memory: int  # bytes of RAM that they cost, by the assumptions
-    choices: tuple[BufferChoice, ...]  # buffer sizes compared; none where there was no choice
     assumptions: tuple[Assumption, ...]
-    remarks: tuple[str, ...]
     source: str  # the recordings or captures, in words
 
     def __str__(self) -> str:

@@ -82,11 +82,6 @@ class Sweep:
         """How many this process may use itself, between jobs."""
         return self._count or usable_cores()
 
-    @property
-    def is_on_this_machine(self) -> bool:
-        """True if jobs find the folders that this process does."""
-        return self.cluster is None
-
     def map(
         self,
         step: str,

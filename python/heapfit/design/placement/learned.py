@@ -256,7 +256,8 @@ class PlacementSearch:
 
     def _expect(self, plans: Sequence[Plan], region: int) -> None:
         """Announces plans: the first is tried now, the others next unless it is better."""
-        if self._cache.following > 0 and all(self._is_by_size(plan) for plan in plans):
+        is_by_size = self._loaded.fleet is None and not any(plan.sites for plan in plans)
+        if self._cache.following > 0 and is_by_size:
             self._cache.expect(plans, region)
 
     def _draw_classes(self, classes: Sequence[int]) -> int:
@@ -336,9 +337,6 @@ class PlacementSearch:
             return region
         above = [] if is_told else self._above
         return self._charge(trial.descend(region, self._grain, above, self._report)).region
-
-    def _is_by_size(self, plan: Plan) -> bool:
-        return not plan.sites and self._loaded.fleet is None
 
     def _run(self, plan: Plan, region: int) -> _engine.TrialResult:
         self._report()

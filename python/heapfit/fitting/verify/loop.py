@@ -68,11 +68,6 @@ class Round:
         """True if every run has passed."""
         return all(run.is_passed for run in self.runs)
 
-    @property
-    def matching_runs(self) -> int:
-        """The number of runs that placed every block where the replay does."""
-        return sum(run.elsewhere is None for run in self.runs)
-
 
 @dataclass(frozen=True, slots=True)
 class Verification:
@@ -135,11 +130,6 @@ class VerifyOptions:
     build_now: str = ""  # the command that makes the image with that heap in it
     write_page: WritePage | None = None  # of each new plan's fit; None: no page is written
 
-    @property
-    def runs_of_a_round(self) -> int:
-        """The number of runs if all pass: recorded, last ones, and those over the incumbent."""
-        return self.times * (2 if self.now is None else 3)
-
 
 @dataclass(slots=True)
 class _Loop:
@@ -158,7 +148,8 @@ class _Loop:
 
     def round(self, plan_path: Path) -> Round:
         """Builds the plan's heap into the firmware and records fresh runs."""
-        self.runs = self.progress.part("runs", steps=self.options.runs_of_a_round)
+        each = 2 if self.options.now is None else 3  # recorded, last ones, and over the incumbent
+        self.runs = self.progress.part("runs", steps=self.options.times * each)
         plan = load_plan(plan_path)
         code = self._write_code(plan, not self.firmware.has_recorder)
         self.firmware.make(code, True, plan.region or 0)

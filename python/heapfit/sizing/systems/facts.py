@@ -5,26 +5,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
-from heapfit.sizing.settings import Assumption, BufferChoice, Setting
+from heapfit.sizing.settings import Assumption
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
 Facts: TypeAlias = Mapping[str, Any]  # of a table of facts.toml
-
-
-@dataclass(frozen=True, slots=True)
-class SizedSettings:
-    """Settings, the bytes of RAM that they cost, and what is to be said of them."""
-
-    settings: tuple[Setting, ...]
-    memory: int
-    choices: tuple[BufferChoice, ...] = ()  # buffer sizes compared
-    remarks: tuple[str, ...] = ()
 
 
 def add_terms(terms: Iterable[str | int], known: Values) -> int:

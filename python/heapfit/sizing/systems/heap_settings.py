@@ -21,14 +21,8 @@ from heapfit.forecast.load import Load
 from heapfit.progress import Progress
 from heapfit.sizing.demand import Assign, measure_demands
 from heapfit.sizing.run_out import least_count
-from heapfit.sizing.settings import Setting, SettingsOptions
-from heapfit.sizing.systems.facts import (
-    Facts,
-    SizedSettings,
-    Values,
-    add_terms,
-    standard_assumptions,
-)
+from heapfit.sizing.settings import Setting, SettingsOptions, SizedSettings
+from heapfit.sizing.systems.facts import Facts, Values, add_terms, standard_assumptions
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import Integers, is_allocation
 from heapfit.trace.profile import profile_events

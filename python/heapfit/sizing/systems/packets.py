@@ -26,8 +26,8 @@ from heapfit.progress import Progress
 from heapfit.sizing.buffers import BufferPool, Layout, least_memory, size_buffers
 from heapfit.sizing.demand import Demand, measure_units
 from heapfit.sizing.run_out import RunOut, least_count
-from heapfit.sizing.settings import BufferChoice, Setting
-from heapfit.sizing.systems.facts import Facts, SizedSettings, Values, add_terms
+from heapfit.sizing.settings import BufferChoice, Setting, SizedSettings
+from heapfit.sizing.systems.facts import Facts, Values, add_terms
 from heapfit.trace.operations import Integers
 from heapfit.trace.stored import Trace
 
