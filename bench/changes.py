@@ -31,7 +31,8 @@ from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.stored import REPLAYED, Trace
+from heapfit.trace.operations import REPLAYED
+from heapfit.trace.stored import Trace
 from heapfit.workloads.changes import Change, list_changes
 
 FIRMWARE = ("lwip-httpd", "zephyr-kmalloc", "zephyr-listener")

@@ -97,7 +97,7 @@ WORKS: Mapping[str, Work] = {
 def store_events(path: Path) -> None:
     """The first events as three columns, which a process under valgrind reads at little cost."""
     from heapfit.importers import ImportOptions, open_any
-    from heapfit.trace.stored import REPLAYED
+    from heapfit.trace.operations import REPLAYED
     from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
     corpus = os.environ.get("HEAPFIT_CORPUS")

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.operations import is_allocation
+from heapfit.trace.operations import REPLAYED, is_allocation
 from heapfit.trace.profile import SAMPLES
-from heapfit.trace.stored import REPLAYED, Trace
+from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
 
 TURNS = 20

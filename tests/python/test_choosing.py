@@ -60,8 +60,8 @@ from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.trace.operations import ALLOC, FREE, RESIZE, is_allocation, is_end
-from heapfit.trace.stored import REPLAYED, Trace
+from heapfit.trace.operations import ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end
+from heapfit.trace.stored import Trace
 from heapfit.workloads.changes import (
     Change,
     Columns,

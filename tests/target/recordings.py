@@ -9,7 +9,8 @@ import numpy as np
 
 from harness import sources
 from heapfit.importers import ImportOptions, open_any
-from heapfit.trace.stored import COLUMNS, REPLAYED, Trace, TraceInfo, write_trace
+from heapfit.trace.operations import REPLAYED
+from heapfit.trace.stored import COLUMNS, Trace, TraceInfo, write_trace
 
 EVENTS = 4000
 EXAMPLES = ("lwip-echo", "lua")

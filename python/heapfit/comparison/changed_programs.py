@@ -28,7 +28,7 @@ from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.stored import REPLAYED
+from heapfit.trace.operations import REPLAYED
 from heapfit.workloads.changes import Change, list_changes
 
 MOST_GROWTH: Final = 5  # percent of the peak

@@ -24,8 +24,7 @@ from heapfit.memories.demand import Demand, live_after
 from heapfit.memories.search import Ground, InsideRule, Point, plan_for
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.trace.operations import find_next_events, is_end
-from heapfit.trace.stored import REPLAYED
+from heapfit.trace.operations import REPLAYED, find_next_events, is_end
 from heapfit.workloads.changes import Change, Columns, change_sizes, rank_sizes
 
 

@@ -22,9 +22,9 @@ from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.content import ContentHash
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.operations import is_allocation
+from heapfit.trace.operations import REPLAYED, is_allocation
 from heapfit.trace.profile import SAMPLES, Profile, profile_events, profile_of
-from heapfit.trace.stored import REPLAYED, Trace, prefix_errors, write_trace
+from heapfit.trace.stored import Trace, prefix_errors, write_trace
 from heapfit.trace.table_file import Columns
 
 Window: TypeAlias = tuple[int, int]  # first event, and that after the last

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Mask: TypeAlias = NDArray[np.bool_]
 Integers: TypeAlias = NDArray[np.int64]
+REPLAYED = ("op", "object", "size", "alignment")  # the columns that decide a replay
 
 
 class Op(IntEnum):

@@ -29,6 +29,7 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.chains import Chains, Sites, caller_metadata, parse_chains, parse_names, tags_of
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
+from heapfit.trace.operations import REPLAYED
 from heapfit.trace.origin import Origin, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.table_file import (
@@ -54,7 +55,6 @@ COLUMNS = {
     "site": "uint32",
 }
 OPTIONAL = ("needs", "served")  # columns behind these, of uint8, where the source tells them
-REPLAYED = ("op", "object", "size", "alignment")
 
 _TARGET_RECORDER = "recorder/target"  # begins the source of what it recorded
 _METADATA_KEY = b"heapfit"

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation, is_end
-from heapfit.trace.stored import REPLAYED
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end
 
 # True where a resize to a size, from another one, is served by a new block.
 Moves: TypeAlias = Callable[[NDArray[np.uint64], NDArray[np.uint64]], NDArray[np.bool_]]
