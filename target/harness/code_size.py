@@ -19,6 +19,7 @@ from harness.image import core_objects, replay_design, write_plan
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import FURTHER
+from heapfit.external_tool import run
 from heapfit.generate.code_size import weigh
 from heapfit.generate.folder import write_texts
 from heapfit.generate.linked_folder import (
@@ -30,7 +31,6 @@ from heapfit.generate.linked_folder import (
 from heapfit.generate.texts import header_name, source_texts
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.linked_code import LinkedCode
-from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import splits_blocks
 from heapfit.plan.plan import Plan
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.image import Image
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import run
+from heapfit.external_tool import run
 
 _PAYLOAD_CODE = ("image_copy", "image_clear")
 _REGIONS = ("replay_heap_region", "region")  # of a generated heap, of a plug-in

@@ -12,11 +12,11 @@ from harness.board import Board
 from harness.sources import allocator_source
 from harness.workbench import Build, Workbench
 from heapfit import _engine
+from heapfit.external_tool import run
 from heapfit.generate.names import Text
 from heapfit.generate.options import GenerateOptions
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import heap_texts
-from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
 

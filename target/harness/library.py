@@ -22,7 +22,7 @@ from harness.packed_trace import PackedTrace, pack
 from harness.plugin import Target, plugin_image
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import run
+from heapfit.external_tool import run
 from heapfit.plugin import INCLUDE
 from heapfit.trace.stored import Trace
 

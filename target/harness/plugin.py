@@ -21,7 +21,7 @@ from harness.image import Image, link_image
 from harness.packed_trace import pack
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import run
+from heapfit.external_tool import run
 from heapfit.plugin import INCLUDE, Plugin, build, measure
 from heapfit.plugin.building import crate_archive, join
 from heapfit.plugin.sources import C_SOURCES

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from harness import sources
 from harness.board import Board
+from heapfit.external_tool import run
 from heapfit.generate.worst_case.loop_marks import OPTIONS
-from heapfit.importers.external_tool import run
 
 # As core/CMakeLists.txt compiles it.
 _C_FLAGS = (

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of a trace, and minimalloc's CSV in and out."""
 
+import csv
 import json
 import re
 from dataclasses import replace
@@ -102,6 +103,34 @@ def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     placement.save(tmp_path / "out.json")
     listed = json.loads((tmp_path / "out.json").read_text())
     assert [one["offset"] for one in listed] == packing.offsets.tolist()
+
+
+def test_places_of_a_table_have_its_ids_and_times(tmp_path: Path) -> None:
+    table = '# of a build\nbuffer;Begin;End;size\n"a, b*/";13;15;16\nz;10;12;40\n'
+    (tmp_path / "t.csv").write_text(table)
+    for name in ("p.csv", "p.json", "p.h"):
+        assert heapfit("bounds", "t.csv", "-o", name, folder=tmp_path).returncode == 0
+    rows = [["id", "lower", "upper", "size", "offset"], ["z", "10", "13", "40", "0"]]
+    rows += [["a, b*/", "13", "16", "16", "0"]]
+    assert [*csv_of(tmp_path / "p.csv")] == rows
+    placed = json.loads((tmp_path / "p.json").read_text())
+    assert [[str(value) for value in one.values()] for one in placed] == rows[1:]
+    assert "[1] = 0u, /* a, b* /, 16 B */" in (tmp_path / "p.h").read_text()
+    assert heapfit("bounds", "p.csv", folder=tmp_path).returncode == 0
+    # A buffer with a gap has two lifetimes: then times are events.
+    (tmp_path / "t.csv").write_text("id,lower,upper,size,gaps\na,3,9,16,4-6\nb,1,9,8,\n")
+    heapfit("bounds", "t.csv", "-o", "gaps.csv", folder=tmp_path)
+    assert [row[:2] for row in csv_of(tmp_path / "gaps.csv")[1:]] == [
+        ["0", "0"],
+        ["1", "1"],
+        ["2", "3"],
+    ]
+
+
+def csv_of(path: Path) -> list[list[str]]:
+    """The rows of a file as csv reads them."""
+    with path.open(newline="") as file:
+        return [*csv.reader(file)]
 
 
 def test_what_ends_when_another_begins_is_freed_first(tmp_path: Path) -> None:

@@ -128,6 +128,68 @@ def test_a_stripped_program_tells_addresses(program, sites, tmp_path):
     assert place.address == places_in([program], {sites[1]})[sites[1]].address
 
 
+SYMBOLS = {  # of two functions, 0x14 B at 0x08000104 and 0xa at 0x08000118
+    "nm -S": "08000104 00000014 T take\n08000118 0000000a t help<int>(char)\t/a.c:7\n"
+    "20000000 00000004 B at\n",
+    "nm": "08000104 T take\n08000118 t help<int>(char)\n08000122 T end\n20000000 B at\n",
+    "GNU ld": " .text.gone    0x00000000      0x99 a.o\n .text.startup.take\n"
+    "                0x08000104       0x14 a.o\n                0x08000104                take\n"
+    " .text.help<int>(char) 0x08000118 0xa a.o\n"
+    "                0x20000000                at = .\n",
+    "armlink": "    take         0x08000105   Thumb Code    20  a.o(i.take)\n"
+    "    help<int>(char)        0x08000119   Thumb Code    10  a.o(.text)\n"
+    "    at           0x20000000   Data           4  a.o(.data)\n",
+    "ilink": "take         0x800'0105  0x14  Code  Gb  a.o [1]\n"
+    "help<int>(char)\n             0x800'0119   0xa  Code  Lc  a.o [1]\n"
+    "at           0x2000'0000   0x4  Data  Gb  a.o [1]\n",
+}
+
+
+@pytest.mark.parametrize("form", SYMBOLS)
+def test_a_list_or_a_map_names_the_functions_of_addresses(form, tmp_path):
+    (tmp_path / "symbols.txt").write_text(SYMBOLS[form])
+    calls = {
+        0x08000108: "take",
+        0x08000109: "take",  # of Thumb
+        0x08000118: "take",  # its last instruction, which does not return
+        0x0800011D: "help<int>(char)",
+        0x08000123: "help<int>(char)",
+        0x08000104: None,  # before the first
+        0x08000141: None,  # behind the last
+        0x20000003: None,
+        0: None,
+    }
+    if form == "nm":  # the bytes of the last one are not known
+        calls[0x08000141] = "end"
+    found = places_in([tmp_path / "symbols.txt"], calls)
+    assert {site: one.function for site, one in found.items()} == {
+        site: name for site, name in calls.items() if name
+    }
+
+
+def test_text_without_functions_is_no_list_of_them(tmp_path):
+    for text in (
+        b"",
+        b"8000104 take\n",
+        b"08000104 D take\n",
+        b"\xff" * 999,
+        b"main 0x0 Thumb Code 1",
+    ):
+        (tmp_path / "symbols.txt").write_bytes(text)
+        with pytest.raises(HeapfitError, match="names no function as nm or a map of GNU ld"):
+            places_in([tmp_path / "symbols.txt"], {1})
+
+
+def test_two_builds_are_compared_by_lists_of_their_symbols(tmp_path):
+    for name, at, size in (("old", 0x08000118, 64), ("new", 0x08000218, 128)):
+        events = "".join(f"a {i} {size} 1 1 {at + 4:x}\n" for i in range(9))
+        (tmp_path / f"{name}.heap").write_text(f"# heap-events 1\n# pointer_bits 32\n{events}")
+        (tmp_path / f"{name}.txt").write_text(f"{at:08x} 00000010 T push\n")
+    asked = ("new.heap", "--program", "new.txt", "--base", "old.heap", "--base-program", "old.txt")
+    shown = heapfit("check", *asked, "--growth", "5%", cwd=tmp_path).stdout
+    assert "Cause: push: 1,152 B held at the peak (old: 576 B)." in shown
+
+
 def test_a_damaged_program_is_refused_in_one_line(program, tmp_path):
     whole = program.read_bytes()
     random_ = random.Random(1)

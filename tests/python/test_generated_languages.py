@@ -38,9 +38,9 @@ from harness.image import link_image
 from harness.workbench import Build, Workbench
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any
-from heapfit.importers.external_tool import run
 from heapfit.plan.allocators import is_for_any_program
 from heapfit.plan.plan import Plan, Pool
 from heapfit.trace.stored import Trace

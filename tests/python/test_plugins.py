@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import heapfit
+from heapfit import external_tool
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.measuring import (
     EXACT,
@@ -25,7 +26,7 @@ from heapfit.comparison.measuring import (
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
-from heapfit.importers import ImportOptions, external_tool, open_any
+from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.energy import load_sram
 from heapfit.plugin import (
     INCLUDE,

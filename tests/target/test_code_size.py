@@ -6,7 +6,7 @@ import pytest
 from harness.board import BOARDS, Board
 from harness.code_size import code_size
 from harness.workbench import Build, Workbench
-from heapfit.importers.external_tool import run
+from heapfit.external_tool import run
 from heapfit.plan.plan import Plan, Pool
 
 _TABLES = ("replay_plan", "weighed_plan")  # the plan, and what reads it

@@ -15,7 +15,7 @@ from harness.emulator import Watch, emulate
 from harness.image import Image, link_image
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import run
+from heapfit.external_tool import run
 
 FUNCTIONS = ("nothing", "one_word", "calls_another", "loops", "one_push", "image_copy")
 COUNTED = ("instructions", "loads", "stores", "heap_loads", "heap_stores", "payload")

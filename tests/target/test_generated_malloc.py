@@ -9,8 +9,8 @@ from harness import sources
 from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
+from heapfit.external_tool import run
 from heapfit.generate import GenerateOptions, generate
-from heapfit.importers.external_tool import run
 from heapfit.plan.plan_file import load_plan
 
 HERE = Path(__file__).parent

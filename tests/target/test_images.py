@@ -24,10 +24,10 @@ from test_recorder_adapters import REENTRANT
 from harness import sources
 from harness.board import CORTEX_M3
 from harness.image import Image
+from heapfit.external_tool import run
 from heapfit.generate import generate
 from heapfit.images.snapshot import Snapshot, read_image
 from heapfit.images.walk import Heap
-from heapfit.importers.external_tool import run
 from heapfit.plan.plan_file import load_plan
 
 HERE = Path(__file__).parent / "images"

@@ -19,10 +19,10 @@ from harness.codes import plan_of_code, save_codes
 from harness.image import plan_file_of
 from heapfit import _engine
 from heapfit.comparison.costs.code_table import code_label, read_codes
+from heapfit.external_tool import run
 from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.code_size import weigh
 from heapfit.generate.linked_folder import TARGET, TOOLS
-from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 
 LABELS = sorted(read_codes())

@@ -24,8 +24,8 @@ from harness import sources
 from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
+from heapfit.external_tool import run
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.importers.external_tool import run
 from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation
 from heapfit.trace.stored import Trace

@@ -14,8 +14,8 @@ from harness import sources
 from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
+from heapfit.external_tool import run
 from heapfit.importers import import_file
-from heapfit.importers.external_tool import run
 from heapfit.importers.source_lines import places_in
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import Trace

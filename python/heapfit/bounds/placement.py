@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
@@ -12,15 +13,19 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
-from pyarrow import csv
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
+from heapfit.importers.formats import is_lifetimes
+from heapfit.importers.networks import Tensor, Tensors, add_offline_plan, find_tensors, is_tflite
 from heapfit.outputs.file import write_file
+from heapfit.outputs.printable import printable
 from heapfit.trace.stored import prefix_errors
+
+_COLUMNS = ("id", "lower", "upper", "size", "offset")
+# Columns of a table of buffers that have several names.
+_USUAL = {"begin": "lower", "start": "lower", "end": "upper", "buffer": "id", "buffer_id": "id"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +46,22 @@ class Placement:
         }
         write_file(path, forms.get(path.suffix, self._csv)())
 
-    def _table(self) -> pa.Table:
-        """Times are events; a tensor's id is its number in the model."""
-        tensors = find_tensors(self.source)
-        ids = [one.number for one in tensors] or np.arange(len(self.lifetimes))
-        return pa.table(
-            {
-                "id": ids,
-                "lower": self.lifetimes.starts,
-                "upper": self.lifetimes.ends,
-                "size": self.lifetimes.sizes,
-                "offset": self.offsets,
-            }
-        )
+    def _rows(self) -> list[tuple[int | str, int, int, int, int]]:
+        """Times are events; of a network operators, of a table of buffers its own, with its ids."""
+        starts, ends = self.lifetimes.starts.tolist(), self.lifetimes.ends.tolist()
+        spans: list[tuple[int | str, int, int]] = [
+            *zip(range(len(starts)), starts, ends, strict=True)
+        ]
+        known = find_tensors(self.source) or find_tensors(self.source, _BUFFERS)
+        if len(known) == len(starts):  # a buffer with gaps has several lifetimes
+            spans = [(one.number, one.first, one.last + 1) for one in known]
+        sizes = zip(self.lifetimes.sizes.tolist(), self.offsets.tolist(), strict=True)
+        return [(*span, *size) for span, size in zip(spans, sizes, strict=True)]
 
     def _csv(self) -> bytes:
-        table, file = self._table(), io.BytesIO()
-        file.write((",".join(table.column_names) + "\n").encode())
-        csv.write_csv(table, file, csv.WriteOptions(include_header=False, quoting_style="none"))
-        return file.getvalue()
+        file = io.StringIO()
+        csv.writer(file, lineterminator="\n").writerows([_COLUMNS, *self._rows()])
+        return file.getvalue().encode()
 
     def _model(self) -> bytes:
         content = self.source.read_bytes()
@@ -68,12 +70,13 @@ class Placement:
                 f"{self.source}: only a TFLite model becomes a model with its plan "
                 "(write .csv, .json or .h)"
             )
-        numbers = [one.number for one in find_tensors(self.source)]
+        numbers = [int(one.number) for one in find_tensors(self.source)]
         with prefix_errors(self.source):
             return add_offline_plan(content, dict(zip(numbers, self.offsets.tolist(), strict=True)))
 
     def _json(self) -> bytes:
-        return (json.dumps(self._table().to_pylist(), indent=0) + "\n").encode()
+        rows = [dict(zip(_COLUMNS, row, strict=True)) for row in self._rows()]
+        return (json.dumps(rows, indent=0) + "\n").encode()
 
     def _header(self, name: str) -> bytes:
         """C: the bytes in use, and the offset of each id."""
@@ -84,9 +87,32 @@ class Placement:
             f"#define {prefix.upper()}_SIZE {self.height}u",
             f"\nstatic const unsigned {prefix}_places[] = {{",
             *(
-                f"    [{row['id']}] = {row['offset']}u, /* {row['size']} B */"
-                for row in self._table().to_pylist()
+                f"    [{i if isinstance(name, str) else name}] = {offset}u, "
+                f"/* {_describe(name)}{size} B */"
+                for i, (name, _, _, size, offset) in enumerate(self._rows())
             ),
             "};\n\n#endif\n",
         ]
         return "\n".join(lines).encode()
+
+
+def _describe(name: int | str) -> str:
+    """A buffer's name in a comment of C; a number says nothing there."""
+    return f"{printable(name).replace('*/', '* /')}, " if isinstance(name, str) else ""
+
+
+def _read_buffers(content: bytes) -> Tensors:
+    """The buffers of a table like minimalloc's."""
+    text = content.decode(errors="replace").lstrip("\ufeff")
+    head, *told = [one for one in text.splitlines() if one.strip() and not one.startswith("#")]
+    separator = max(",;\t", key=head.count)
+    columns = [one.strip(' "') for one in head.lower().split(separator)]
+    rows = csv.DictReader(told, [_USUAL.get(one, one) for one in columns], delimiter=separator)
+    end = 0 if "end" in columns else 1  # the first time at which one is not live
+    return [
+        Tensor(one.get("id") or i, "", int(one["lower"]), int(one["upper"]) - end, int(one["size"]))
+        for i, one in enumerate(rows)
+    ]
+
+
+_BUFFERS = ((is_lifetimes, _read_buffers),)

@@ -425,8 +425,7 @@ def _check_recording(
         )
     if failures:
         if run.refusal and not plan.plan.sites:
-            counting = stage("count refusals")
-            refusals = count_refusals(loaded, plan, options.programs, counting)
+            refusals = count_refusals(loaded, plan, options.programs, stage("count refusals"))
             checked = replace(checked, refusals=refusals)
         checked = replace(checked, changes=_changes(loaded, request))
     stage("find what grew")("find what grew", 0.5)

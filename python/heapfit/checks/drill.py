@@ -140,8 +140,7 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Re
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:
     """The regions to try, the largest first: each multiple of 8 B, or as many as take not long."""
-    most = max(1, min(_MOST_REGIONS, _MOST_EVENTS // events))
-    step = -(-(need - lowest) // most)
+    step = -(-(need - lowest) // max(1, min(_MOST_REGIONS, _MOST_EVENTS // events)))
     return list(range(need - _UNIT, lowest - 1, -(-(-step // _UNIT) * _UNIT or _UNIT)))
 
 

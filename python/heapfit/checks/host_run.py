@@ -26,10 +26,10 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
 from heapfit.importers.executable import read_executable
-from heapfit.importers.external_tool import run
 from heapfit.importers.preload import OWN_BITS, find_program, preload_first, recorder_settings
 from heapfit.importers.processes import pad_path
 from heapfit.importers.source_lines import places_in

@@ -49,8 +49,7 @@ def run_recording(
             f"{plan.name}: the plan sets no region (add `region`, or make it with heapfit fit)"
         )
     if plan.heap:
-        base_alignment = trace.base_alignment_for(plan.base_alignment)
-        return _run_system_heap(trace, plan, name, base_alignment)
+        return _run_system_heap(trace, plan, name, trace.base_alignment_for(plan.base_alignment))
     replay = plain_replay(
         trace, plan.plan, plan.region, progress, base_alignment=plan.base_alignment
     )
@@ -130,8 +129,7 @@ def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> Plan
     else:
         event = asked.event_of(replay.result().failed_event or 0)
         free, hole = replay.blocks().free, replay.blocks().largest_free
-    size = int(asked.requests.size[event])
-    refusal = Refusal(event, size, asked.live_before(event), free, hole)
+    refusal = Refusal(event, int(asked.requests.size[event]), asked.live_before(event), free, hole)
     return PlanRun(name, trace.info, peak, event, refusal)
 
 

@@ -215,7 +215,8 @@ SHARED: Mapping[str, Option] = {
     "report": Option("--report", "Write also a page with charts, for a browser.", is_output=True),
     "programs": Option(
         "--program",
-        "The recorded or dumped program, or its library: names functions, finds heaps of a dump.",
+        "The recorded or dumped program, or its library: names functions, finds heaps of a dump. "
+        "Or nm's list, or a linker's map.",
         kinds=[Kind.PROGRAM],
     ),
     "export": Option(

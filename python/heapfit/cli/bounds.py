@@ -59,8 +59,7 @@ def run(command: BoundsCommand) -> None:
                 "alignments that they ask for"
             )
         if command.output is not None:
-            places = Placement(command.source, lifetimes, bounds.offsets, bounds.height)
-            places.save(command.output)
+            Placement(command.source, lifetimes, bounds.offsets, bounds.height).save(command.output)
         attacks = []
         for one in [] if packing.is_stopped else plans:
             attacks.append(_attack(one, loaded, command, progress))

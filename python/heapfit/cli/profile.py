@@ -55,8 +55,7 @@ def run(command: ProfileCommand) -> None:
         open_trace(command.source, importing, progress, keep_oversized=True) as trace,
     ):
         if command.export is not None:
-            holdings = holdings_by_size(load_trace(trace, progress=progress))
-            print_export(holdings, command.export)
+            print_export(holdings_by_size(load_trace(trace, progress=progress)), command.export)
             return
         profile = profile_trace(trace, progress)
         kind = find_kind(trace, profile)

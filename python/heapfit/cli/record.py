@@ -52,8 +52,7 @@ def run(command: RecordCommand) -> None:
     if command.site_depth not in (1, DEPTH):
         raise UsageError("--site-depth is 1 or 4")
     if command.environment is not None:
-        depth = command.site_depth
-        parts = _environment_parts(command.environment, command.program, depth)
+        parts = _environment_parts(command.environment, command.program, command.site_depth)
         print_result(parts, command.as_json)
         return
     words = tuple(command.program or ())

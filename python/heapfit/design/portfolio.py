@@ -248,7 +248,6 @@ def _make_plain_candidate(
     if info.name == static_pools.EQUAL_BUFFERS:
         return equal_buffers_candidate(name, scalars, loaded)
     plan = Plan(info.name, {"alignment": loaded.alignment, **scalars})
-    is_shown = name in SHOWN
     return Candidate(
-        name, Heap(name, plan), info.title, trained_on_this_trace=False, is_shown=is_shown
+        name, Heap(name, plan), info.title, trained_on_this_trace=False, is_shown=name in SHOWN
     )

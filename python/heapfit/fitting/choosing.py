@@ -192,8 +192,7 @@ def _measure_candidates(
     """The candidates measured on all recordings, and what measures those that may win later."""
     if len(recordings) == 1:
         table = _compare_candidates(recordings[0], options, whole)
-        pruned = PrunedRows(recordings[0], programs, options.precision, options.pools)
-        return table, pruned.reopen
+        return table, PrunedRows(recordings[0], programs, options.precision, options.pools).reopen
     return design_several(
         recordings,
         options,
@@ -267,8 +266,7 @@ def _prefer(
         return table.row(least.name)
     sizes = {row.name: size_row(row, options) for row in table.rows}
     measured = replace(table, measures=with_measures(comparison, shown).measures)
-    known = MarginBasis(winner.load, MarginKind.PLAIN)
-    rivals = list_rival_offers(systems, known, shown, options)
+    rivals = list_rival_offers(systems, MarginBasis(winner.load, MarginKind.PLAIN), shown, options)
     offers, prefer = list_offers(measured, sizes, options.pools), options.prefer or Preference.RAM
     return table.row(pick_offer(offers, prefer, rivals).name)
 

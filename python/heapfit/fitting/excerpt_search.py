@@ -271,5 +271,4 @@ def _make_result(
         is_raised=served is not choice,
     )
     shown = next(view for view in views if view.searched.trace.path == served.shown.trace.path)
-    searched = tuple(view.searched for view in views)
-    return served, searched, shown.recording.read.profile, info
+    return served, tuple(view.searched for view in views), shown.recording.read.profile, info

@@ -127,8 +127,7 @@ def size_incumbent(
             again, searched, known=known, options=options, progress=progress, is_tried=is_tried
         )
     if is_tried:
-        programs = ChangedPrograms.from_recordings(searched, progress)
-        changes = programs.test(needs.heap, most, known)
+        changes = ChangedPrograms.from_recordings(searched, progress).test(needs.heap, most, known)
         known = replace(known, changes=changes.needed)
     return needs, compute_size(most, known, options), known, changes
 
@@ -214,8 +213,7 @@ class Judge:
 
     def offers(self, systems: Sequence[Needs]) -> list[Offer]:
         """Heaps of systems as offers; all serve the recordings."""
-        known = self.choice.answer.known
-        return list_rival_offers(systems, known, self.choice.shown, self.options)
+        return list_rival_offers(systems, self.choice.answer.known, self.choice.shown, self.options)
 
     def row_offers(self, most: int) -> list[Offer]:
         """The rows that need at most so many bytes, but those whose blocks were counted."""
@@ -232,8 +230,7 @@ class Judge:
             needed = self.choice.needs.get(row.name)
             if needed is None or row.is_cut_to_trace or row.lasts is False:
                 continue
-            known = basis_of(self.choice, row)
-            yield row, compute_size(needed, known, self.options).region
+            yield row, compute_size(needed, basis_of(self.choice, row), self.options).region
 
 
 def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | None:

@@ -74,8 +74,7 @@ def generate(
 def write_heap_sources(plan_file: PlanFile, folder: Path, prefix: str) -> HeapDesign:
     """Writes the heap's C alone, for a region that the program passes; nothing is measured."""
     require_whole_blocks(plan_file)
-    options = GenerateOptions(is_given=True)
-    design = design_from_plan_file(plan_file, parse_prefix(prefix), options)
+    design = design_from_plan_file(plan_file, parse_prefix(prefix), GenerateOptions(is_given=True))
     write_texts(folder, source_texts(design))
     return design
 

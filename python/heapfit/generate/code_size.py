@@ -12,9 +12,9 @@ from heapfit.comparison.costs.code_table import COMPILER
 from heapfit.comparison.costs.heap_costs import find_code
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.generate.linked_folder import OPTIONS, TOOLS, describe_compiler, least_image
 from heapfit.generate.names import Text
-from heapfit.importers.external_tool import run
 from heapfit.plan.plan import Plan
 
 _CODE_SECTION = re.compile(r"^\.text\S* +(\d+)", re.MULTILINE)

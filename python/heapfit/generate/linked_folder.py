@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from heapfit.external_tool import run
 from heapfit.generate.names import Text, printable
-from heapfit.importers.external_tool import run
 
 TOOLS = "arm-none-eabi-"  # how the names of its programs begin
 TARGET = ("-mcpu=cortex-m4", "-mthumb")

@@ -112,8 +112,7 @@ def tables_of(folder: Path) -> list[TableLayout]:
     HeapfitError if it has none.
     """
     text = "".join(path.read_text() for path in sorted(folder.glob("*_plan.h")))
-    header = "".join(path.read_text() for path in sorted(folder.glob("*_heap.h")))
-    region = _REGION.search(header)
+    region = _REGION.search("".join(path.read_text() for path in sorted(folder.glob("*_heap.h"))))
     tables = {name: (kind, body) for kind, name, body in _TABLE.findall(text)}
     room = 0 if region is None else int(region[1])
     found, by_bits = [], False

@@ -178,7 +178,6 @@ def design_from_plan_file(
     forms = (("counts", counts), ("given", options.is_given), ("records", options.records))
     named = [name for name, is_set in forms if is_set]
     figures = [prefix, region, plan_file.base_alignment, plan_figures(table), *sites, *named]
-    digest = hashlib.sha256(json.dumps(figures).encode()).hexdigest()
     return HeapDesign(
         prefix=prefix,
         plan=table,
@@ -188,7 +187,7 @@ def design_from_plan_file(
         region=region,
         peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
         margin=Text("" if plan_file.margin is None else f"{plan_file.margin:g}"),
-        stamp=Text(digest[:8]),
+        stamp=Text(hashlib.sha256(json.dumps(figures).encode()).hexdigest()[:8]),
         sites=tuple(sites),
         header=0 if holes is None else holes.header,
         platforms=platforms,

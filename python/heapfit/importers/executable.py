@@ -127,4 +127,4 @@ def explain_elf_errors(path: Path) -> Iterator[None]:
     except OSError as error:
         raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
     except DAMAGED as error:
-        raise HeapfitError(f"{path}: is empty, damaged or no ELF file (a map is none)") from error
+        raise HeapfitError(f"{path}: is empty, damaged or no ELF file") from error

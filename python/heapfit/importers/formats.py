@@ -155,7 +155,8 @@ def _begins_with(line: bytes, start: bytes = rb"(?!)") -> Callable[[bytes], bool
     return lambda head: bool(re.match(start, head) or re.match(line, _first_line(head)))
 
 
-def _is_lifetimes(head: bytes) -> bool:
+def is_lifetimes(head: bytes) -> bool:
+    """True for a table of buffers, as minimalloc has it."""
     line = _first_line(head).replace(b'"', b"").lower()
     columns = {name.strip() for name in re.split(rb"[,;\t]", line)}
     begins, ends = columns & {b"lower", b"begin", b"start"}, columns & {b"upper", b"end"}
@@ -225,7 +226,7 @@ FORMATS = (
     Format(
         "minimalloc",
         "CSV with columns lower, upper, size (alignment, gaps)",
-        _is_lifetimes,
+        is_lifetimes,
         read_by(_engine.LifetimeTrace),
     ),
     Format(

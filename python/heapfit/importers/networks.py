@@ -55,7 +55,7 @@ _BUFFER_DATA, _BUFFER_OFFSET = 0, 1
 class Tensor:
     """Bytes that are live from the first operator that uses them to the last, both included."""
 
-    number: int  # in its model
+    number: int | str  # in its model; the id of a table's buffer
     name: str
     first: int
     last: int
@@ -63,17 +63,18 @@ class Tensor:
 
 
 Tensors: TypeAlias = list[Tensor]
+Readers: TypeAlias = Sequence[tuple[Callable[[bytes], bool], Callable[[bytes], Tensors]]]
 
 
-def find_tensors(source: Path) -> Tensors:
+def find_tensors(source: Path, readers: Readers = ()) -> Tensors:
     """The tensors of a network in the order of its trace's lifetimes; none if it is no network.
 
-    Of a pipe there are none: it can be read once, as a trace.
+    `readers`: of other files, by their heads. Of a pipe there are none: it is read as a trace.
     """
     if not source.is_file():
         return []
     with ByteStream(source) as stream:
-        for matches, read in _READERS:
+        for matches, read in readers or _READERS:
             if matches(stream.head):
                 tensors = [one for one in read(b"".join(stream.chunks())) if one.size]
                 return sorted(tensors, key=lambda one: one.first)

@@ -22,8 +22,9 @@ from elftools.elf.sections import SymbolTableSection
 from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.importers.executable import explain_elf_errors
-from heapfit.importers.external_tool import run
+from heapfit.importers.symbol_lists import find_functions
 
 _Frame: TypeAlias = tuple[str | None, str | None]  # function and line
 
@@ -107,6 +108,8 @@ def places_in(programs: Sequence[Path], sites: Collection[int]) -> dict[int, Sou
 
 def frames_of(program: Path, sites: Collection[int]) -> dict[int, tuple[SourcePlace, ...]]:
     """The places of each site: where the call is, then where each inlined function around it is."""
+    if (functions := find_functions(program, sites)) is not None:
+        return {site: (SourcePlace("", site, name, None),) for site, name in functions.items()}
     mapping = mapping_of(program)
     addresses = mapping.addresses(sites)
     answers = _look_up(program, list(addresses.values()))

@@ -159,8 +159,7 @@ def _hand_down(
 
 def live_after(sizes: NDArray[Any], objects: NDArray[np.uint32]) -> NDArray[np.int64]:
     """Live bytes after each event; `sizes`: 0 of what frees, or does not count."""
-    ends = find_next_events(objects)
-    freed = np.bincount(ends, sizes, len(sizes) + 1)[:-1].astype(np.int64)
+    freed = np.bincount(find_next_events(objects), sizes, len(sizes) + 1)[:-1].astype(np.int64)
     return np.cumsum(sizes.astype(np.int64) - freed)
 
 
@@ -185,7 +184,6 @@ def find_memories(memories: Sequence[Memory], served: Bits) -> NDArray[np.int64]
     bits = np.array([one.bits for one in memories], np.uint8)[:, None]
     recorded = np.arange(256, dtype=np.uint8)
     likeness = 9.0 * np.bitwise_count(recorded & bits) - np.bitwise_count(recorded ^ bits)
-    is_alone = (likeness == likeness.max(0)).sum(0) == 1
-    found = np.where(is_alone, likeness.argmax(0), -1)
+    found = np.where((likeness == likeness.max(0)).sum(0) == 1, likeness.argmax(0), -1)
     found[0] = -1
     return np.asarray(found[served], np.int64)

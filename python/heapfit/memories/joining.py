@@ -102,8 +102,7 @@ def _open_program(
 
 def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
     """A recorded program, with the region that the heap needs for it."""
-    alone = _least_region(loaded.events, plan, loaded.largest_alignment)
-    return _read_program(name, loaded, alone)
+    return _read_program(name, loaded, _least_region(loaded.events, plan, loaded.largest_alignment))
 
 
 def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
@@ -157,8 +156,7 @@ def _merge(programs: tuple[Program, Program], order: Integers) -> _engine.EventA
     ops, objects, sizes, alignments = (
         np.concatenate(pair) for pair in zip(first, second, strict=True)
     )
-    known = int(is_allocation(first[0]).sum())
-    objects[len(first[0]) :] += known
+    objects[len(first[0]) :] += int(is_allocation(first[0]).sum())
     ops, objects, sizes, alignments = (one[order] for one in (ops, objects, sizes, alignments))
     begins = is_allocation(ops)
     numbers = np.zeros(int(begins.sum()), np.uint32)

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from heapfit import external_tool
 from heapfit.errors import HeapfitError
-from heapfit.importers import external_tool
 from heapfit.plugin.sources import COMPILED, CXX_SOURCES, INCLUDE, Plugin
 
 # Of a few bytes an alignment, a fill or what is packed makes gigabytes.

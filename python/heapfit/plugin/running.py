@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.external_tool import PATIENCE
+from heapfit.external_tool import PATIENCE
 from heapfit.plan.quantities import format_event
 from heapfit.plugin.building import IMAGE
 from heapfit.plugin.faults import PROBES, Fault, fault_of

@@ -133,8 +133,7 @@ def _list_holes(heap: Heap) -> list[Hole]:
 
 
 def _name_neighbour(one: Block) -> str:
-    live = f"{one.size:,} B {one.about}".rstrip()
-    return {LIVE: live, OWN: "the heap's own"}.get(one.state, "-")
+    return {LIVE: f"{one.size:,} B {one.about}".rstrip(), OWN: "the heap's own"}.get(one.state, "-")
 
 
 HOLES: tuple[Column[Hole], ...] = (

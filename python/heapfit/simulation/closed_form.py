@@ -100,8 +100,7 @@ def _units(
 def _refuse_by_erlang(blocks: int, classes: SizeClasses, offered: float) -> _Floats:
     """Erlang-B for the requests that fit a block; the others are never served."""
     fits = classes.units == 1
-    refused = _engine.erlang_b(blocks, offered * float(classes.share[fits].sum()))
-    return np.where(fits, refused, 1.0)
+    return np.where(fits, _engine.erlang_b(blocks, offered * float(classes.share[fits].sum())), 1.0)
 
 
 def _refuse_by_recurrence(units: int, classes: SizeClasses, offered: float) -> _Floats:

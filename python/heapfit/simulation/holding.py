@@ -48,10 +48,9 @@ def fifo(unit: str, rate: float) -> Law:
 
 def empirical(times: Sequence[float], weights: Sequence[float]) -> Law:
     """Holding times drawn independently by their weights, in seconds."""
-    ns = np.array([*map(nanoseconds, times)], np.uint64)
     return Law(
         "EmpiricalHolding",
-        {"ns": ns, "weight": np.array(weights, float)},
+        {"ns": np.array([*map(nanoseconds, times)], np.uint64), "weight": np.array(weights, float)},
         math.fsum(t * w for t, w in zip(times, weights, strict=True)) / math.fsum(weights),
     )
 

@@ -171,11 +171,10 @@ def measure_demands(
 
 def _merge(demands: Sequence[Demand]) -> Demand:
     requests = sum(one.requests for one in demands)
-    found = sum(one.mean_live * one.requests for one in demands)
     return Demand(
         np.concatenate(_pad([one.needs for one in demands])),
         sum(one.microseconds for one in demands),
-        found / max(requests, 1),
+        sum(one.mean_live * one.requests for one in demands) / max(requests, 1),
         len(demands),
     )
 

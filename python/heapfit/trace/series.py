@@ -71,7 +71,6 @@ def _batches(
         with prefix_errors(trace.given):
             found = changes.feed(events)
         event = found.take_events()
-        time = columns["time"][event - done]
-        arrays = (event, time, found.take_live_bytes(), found.take_sizes())
+        arrays = (event, columns["time"][event - done], found.take_live_bytes(), found.take_sizes())
         yield pa.record_batch([*arrays, found.take_live_blocks()], schema=_SCHEMA)
         done += len(events)

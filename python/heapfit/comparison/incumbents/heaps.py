@@ -75,8 +75,7 @@ def list_offered_allocators() -> list[_engine.AllocatorInfo]:
 
 def list_heap_names() -> list[str]:
     """All names of heaps that are offered: of allocators, of systems, and aliases."""
-    offered = [info.name for info in list_offered_allocators()]
-    return [*offered, *SYSTEM_HEAPS, *list_aliases()]
+    return [*(info.name for info in list_offered_allocators()), *SYSTEM_HEAPS, *list_aliases()]
 
 
 def find_heap_name(word: str) -> str:
@@ -98,8 +97,7 @@ def is_heap(word: str) -> bool:
     (True, True, False)
     """
     name = word.partition(":")[0]
-    known = {*list_heap_names(), *REMOVED, *(info.name for info in _engine.allocators())}
-    return name in known
+    return name in {*list_heap_names(), *REMOVED, *(info.name for info in _engine.allocators())}
 
 
 def is_simulated(word: str) -> bool:

@@ -97,5 +97,4 @@ def cuts(count: int) -> list[int]:
     >>> cuts(1), cuts(3)
     ([], [1, 2])
     """
-    places = {round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)}
-    return sorted(places - {0, count})
+    return sorted({round(i * count / (_CUTS + 1)) for i in range(1, _CUTS + 1)} - {0, count})

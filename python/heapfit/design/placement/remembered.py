@@ -66,8 +66,7 @@ class TrialCache:
                 events=found.events,
                 known=found.events,
             )
-        replay = partial(self._replay, plan, region)
-        result = self._ahead.result(_key(plan, region), replay)
+        result = self._ahead.result(_key(plan, region), partial(self._replay, plan, region))
         self._note(plan, region, result)
         return result
 

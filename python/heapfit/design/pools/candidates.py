@@ -99,8 +99,7 @@ def equal_buffers_candidate(
     are the tunables that a user gave.
     """
     largest = max(loaded.profile.sizes.tolist(), default=1)
-    blocks = max(loaded.profile.live_blocks_max, 1)
-    tunables = {"block_size": max(largest, 1), "blocks": blocks}
+    tunables = {"block_size": max(largest, 1), "blocks": max(loaded.profile.live_blocks_max, 1)}
     if tunables["block_size"] * tunables["blocks"] > LARGEST_REGION:
         buffers = f"{tunables['blocks']:,} buffers of {tunables['block_size']:,} B"
         return NotApplicable(name, f"{buffers} are more than 4 GiB")

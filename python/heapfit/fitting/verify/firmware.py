@@ -13,8 +13,8 @@ from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 
+from heapfit import external_tool
 from heapfit.errors import HeapfitError
-from heapfit.importers import external_tool
 from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation, TargetRecording, record_emulated, run_emulated
 from heapfit.progress import Progress, ignore_progress

@@ -155,8 +155,7 @@ class _Loop:
         self.firmware.make(code, True, plan.region or 0)
         runs = [self._record_fresh_run(plan) for _ in range(self.options.times)]
         hashes = {content_hash(run.trace) for run in runs}
-        distinct = sum(not plan.trained_on.has_seen(one) for one in hashes)
-        return Round(plan, tuple(runs), distinct)
+        return Round(plan, tuple(runs), sum(not plan.trained_on.has_seen(one) for one in hashes))
 
     def _write_code(self, plan: PlanFile, records: bool, *forms: Platform) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""

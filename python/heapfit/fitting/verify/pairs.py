@@ -98,8 +98,7 @@ def measure_pairs(
     names = [f"run {number}" for number in numbers]
     load, fitted_load = (Load.of([*map(profile_trace, one)]) for one in (over_now, over_plan))
     pairs = tuple(Pair(*one) for one in zip(names, load.peaks, memories, regions, strict=True))
-    known = MarginBasis(load, margin_kind(heap.plan, False))
-    size = _size_heap(memories, known)
+    size = _size_heap(memories, MarginBasis(load, margin_kind(heap.plan, False)))
     basis = MarginBasis(fitted_load, margin_kind(plan.plan, True))
     fitted_size = _size_heap(regions, basis, plan.margin)
     costs = (

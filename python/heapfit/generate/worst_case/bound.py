@@ -63,8 +63,7 @@ def deepest_stack(function: Function, called: Callable[[int], int]) -> int:
     deepest = 0
     while left:
         node = left.pop()
-        flow = function.flows[node]
-        behind = depth[node] + flow.pushed
+        behind = depth[node] + function.flows[node].pushed
         callee = function.callee(node)
         deepest = max(deepest, behind + (0 if callee is None else called(callee)))
         for successor in function.successors(node):

@@ -17,10 +17,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.generate.worst_case import riscv, thumb
 from heapfit.generate.worst_case.instruction import DisassemblyLine, Flow, UnboundedError
 from heapfit.generate.worst_case.loop_marks import LoopMark, read_marks
-from heapfit.importers.external_tool import run
 
 _LINE: Final = re.compile(r"^\s*([0-9a-f]+):\t(\S+)(?:\t([^\n]*))?$", re.MULTILINE)
 _COMMENT: Final = re.compile(r"\s*(?:[;@]|#(?=\s)).*$")

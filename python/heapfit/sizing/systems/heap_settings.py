@@ -50,8 +50,7 @@ def size_from_heap(
             0, Setting(beside["name"], beside["value"], beside["default"], None, beside["why"])
         )
     size, unit = answer.size, heap.plan.alignment
-    read = [(one.trace, one.profile) for one in workload.loaded]
-    kinds = find_kinds(read, traces[0], size, ())
+    kinds = find_kinds([(one.trace, one.profile) for one in workload.loaded], traces[0], size, ())
     if kinds.shown.is_leak:
         raise HeapfitError(f"{facts['name']}: no size lasts. {' '.join(kinds.growth)}")
     why = " ".join([*answer.sentences(), facts["why"]])

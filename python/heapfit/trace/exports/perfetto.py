@@ -39,8 +39,7 @@ def write_trace(holdings: Holdings) -> bytes:
 def _packets(holdings: Holdings) -> Iterator[bytes]:
     viewed = holdings.viewed
     times = _nanoseconds(viewed.times)
-    process = message(3, number(1, 1), text(6, holdings.program))
-    yield message(60, number(1, _PROCESS), process)
+    yield message(60, number(1, _PROCESS), message(3, number(1, 1), text(6, holdings.program)))
     sizes = viewed.blocks.sizes.astype(np.int64)
     every = np.ones(len(sizes), np.bool_)
     yield from _counter(2, "live bytes", _BYTES, _changes(viewed, every, sizes), times)
@@ -48,8 +47,7 @@ def _packets(holdings: Holdings) -> Iterator[bytes]:
     keys = np.asarray(holdings.keys)
     track = 4
     for sample in holdings.samples[:_MOST_TRACKS]:
-        own = keys == sample.holder.key
-        changes = _changes(viewed, own, sizes)
+        changes = _changes(viewed, keys == sample.holder.key, sizes)
         yield from _counter(track, f"bytes of {_name(sample)}", _BYTES, changes, times)
         track += 1
     yield from _slices(track, holdings, keys, times)
