@@ -518,3 +518,16 @@ def test_a_burst_is_told_from_a_trend():
     free = np.full(200, 50_000.0)
     free[120] = 4_000
     assert judge(free).finding is Finding.LOAD
+
+
+def test_a_name_behind_a_figure_is_no_unit(tmp_path):
+    (tmp_path / "log").write_text("a fh=90 hf=78 MB=11 lg=15\na fh=80 hf=76 MB=12 lg=15\n")
+    asked = ("log", "--line", "hf={free} MB={any} lg={largest}")
+    shown = heapfit("forecast", *asked, folder=tmp_path).stdout
+    assert "Free: 76 B at last" in shown and "Largest free block: 15 B" in shown
+
+
+def test_a_request_that_is_asked_for_is_answered_first(tmp_path):
+    (tmp_path / "log").write_text("free 73808 largest 32768\n")
+    shown = heapfit("forecast", "log", "--sizes", "36864", folder=tmp_path).stdout
+    assert shown.startswith("A request of 36,864 B fits in 0 of 1 state.\n")

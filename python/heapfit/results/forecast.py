@@ -41,10 +41,11 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     blocks = [one for one in log.states if one.largest is not None and one.free]
     dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
     failure, finding = describe_failure(seen), _describe_finding(seen)
-    is_short = seen.finding is Finding.TOO_SHORT
+    is_short, needed = seen.finding is Finding.TOO_SHORT, _describe_needed(seen)
     texts = [
         *dry,
         *which_hold((dry, "")),
+        *(needed if seen.decline is None else []),  # else the date says it
         *([*failure, finding] if is_short else [finding, *failure]),
         *_describe_lives(seen),
         *which_hold((seen.decline and not has_failed, _CAVEAT)),
@@ -56,7 +57,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
             f"{format_share((one.largest or 0) / one.free)} of the free bytes."
             for one in blocks[-1:]
         ),
-        *_describe_needed(seen),
+        *(needed if seen.decline is not None else []),
         *_describe_reserves(seen),
         *which_hold(
             (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
@@ -210,7 +211,7 @@ def _describe_needed(seen: Outlook) -> list[str]:
     """Of each size that is to be served, in how many states it fits."""
     by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
     return [
-        f"A request of {size:,} B fits in {fits:,} of {len(seen.boot):,} states{by}."
+        f"A request of {size:,} B fits in {fits:,} of {format_count(len(seen.boot), 'state')}{by}."
         for size, fits in zip(seen.needed, seen.fitting, strict=True)
         if size
     ]

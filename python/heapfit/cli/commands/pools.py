@@ -72,7 +72,7 @@ class SettingsCommand(Command):
             f"Whose settings: {', '.join(_SYSTEMS)}; or the heap of one, as heap_4.",
             parser=find_system,
             choices=_SYSTEMS,
-            hint=" (chips, Arduino and other heaps: docs/chips.md)",
+            hint=" (the system comes first; chips, Arduino and other heaps: docs/chips.md)",
         ),
     ]
     sources: list[Path]

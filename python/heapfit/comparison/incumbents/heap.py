@@ -222,7 +222,7 @@ def find_heap(text: str, alignment: int) -> Heap:
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if values:
-        raise HeapfitError(f"{text}: {name} takes no tunables")
+        raise HeapfitError(f"{text}: {name} takes no tunables (a size is for check --heap {text})")
     return make_system_heap(name, SYSTEM_HEAPS[name].get("alignment", alignment))
 
 

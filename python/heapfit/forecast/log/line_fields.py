@@ -20,7 +20,7 @@ _NUMBER: Final = (
     r"(?P<NAME>-?(?:\d{1,3}(?:[SEPARATORS]\d{3}){1,6}|\d{1,20})(?:\.\d{1,20})?"
     r"|0[xX][0-9a-fA-F]{1,20}|-?nan|-?inf)"
 )
-_UNIT: Final = r"\s?(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w)"
+_UNIT: Final = r"\s?(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w|\s?=)"
 _TIME: Final = (
     r"(?P<NAME>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"

@@ -143,7 +143,7 @@ _NUMBER = re.compile(
     r"|\d{1,3}(?: \d{3})+(?=\s?(?:B|bytes?|octets?)\b)"
     r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
     r"|-?nan|-?inf)(?!\.\d)"
-    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])?(?![\w%]|-[A-Za-z])"
+    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _ADDRESS = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{7,}")  # 256 MiB and above
