@@ -87,6 +87,14 @@ def test_places_that_would_break_alignments_are_not_written(tmp_path: Path) -> N
     assert "many.heap: 1,200 lifetimes are too many to place with the alignments" in done.stderr
 
 
+def test_places_name_a_hostile_recording_in_plain_text(tmp_path: Path) -> None:
+    (tmp_path / "a\x1b[2J\u202e.heap").write_text("a 0 24\na 1 16\n")
+    done = heapfit("bounds", "a\x1b[2J\u202e.heap", "-o", "places.h", folder=tmp_path)
+    written = (tmp_path / "places.h").read_text()
+    assert done.returncode == 0 and written.isascii() and "\x1b" not in written
+    assert written.startswith(r"/* a\x1b[2J\u202e.heap: where each buffer lies.")
+
+
 def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
     packing = find_bounds(loaded, pairs=PAIRS).packing

@@ -82,7 +82,7 @@ class Placement:
         """C: the bytes in use, and the offset of each id."""
         prefix = re.sub(r"\W|^(?=\d)", "_", name)
         lines = [
-            f"/* {self.source.name}: where each buffer lies. Made by heapfit. */",
+            f"/* {printable(self.source.name)}: where each buffer lies. Made by heapfit. */",
             f"#ifndef {prefix.upper()}_H\n#define {prefix.upper()}_H\n",
             f"#define {prefix.upper()}_SIZE {self.height}u",
             f"\nstatic const unsigned {prefix}_places[] = {{",
