@@ -10,7 +10,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
-from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
+from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.run_out import RUN_OUT
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -61,17 +61,8 @@ _SETTING: tuple[Column[Setting], ...] = (
 def _parts(settings: Settings, text: str) -> list[Part]:
     """The text to copy."""
     return [
-        Fields(
-            {"system": settings.system, "admission": settings.admission, "memory": settings.memory}
-        ),
+        Fields(object_of(columns("system", "admission", "memory"), settings)),
         Table(_SETTING, settings.settings, "settings"),
-        Fields(
-            {
-                "choices": settings.choices,
-                "assumptions": settings.assumptions,
-                "remarks": settings.remarks,
-                "text": text,
-            }
-        ),
+        Fields(object_of(columns("choices", "assumptions", "remarks"), settings) | {"text": text}),
         *(Line(line, is_copied=True) for line in text.splitlines()),
     ]

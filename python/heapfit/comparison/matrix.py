@@ -14,12 +14,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.comparison.candidate import Portfolio
-from heapfit.comparison.comparison import (
-    Comparison,
-    compare,
-    reject_empty_portfolio,
-    with_measures,
-)
+from heapfit.comparison.comparison import Comparison, compare, reject_empty_portfolio, with_measures
 from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.outputs.scratch import scratch_folder

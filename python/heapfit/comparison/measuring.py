@@ -8,12 +8,7 @@ from typing import Any
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import (
-    Need,
-    grow_headers,
-    known_searches,
-    search,
-)
+from heapfit.comparison.incumbents.needs import Need, grow_headers, known_searches, search
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load

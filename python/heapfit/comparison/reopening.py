@@ -16,12 +16,7 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
-from heapfit.comparison.measuring import (
-    Ground,
-    Precision,
-    measure_candidate,
-    try_limit,
-)
+from heapfit.comparison.measuring import Ground, Precision, measure_candidate, try_limit
 from heapfit.comparison.row import Row, rank_rows, with_work_of
 from heapfit.comparison.verdict import select_row, verdict_rows
 from heapfit.comparison.work import Work

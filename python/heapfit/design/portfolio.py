@@ -15,9 +15,7 @@ from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, sk
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.heaps import RUNGS, SIMULATED, is_simulated
-from heapfit.comparison.incumbents.requests import (
-    requests_of,
-)
+from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets
 from heapfit.design.budgets.candidates import budget_candidates
@@ -60,9 +58,7 @@ PortfolioEntry: TypeAlias = Candidate | NotApplicable
 
 
 def standard_portfolio(
-    loaded: LoadedTrace,
-    options: PlanOptions | None = None,
-    progress: Progress = ignore_progress,
+    loaded: LoadedTrace, options: PlanOptions | None = None, progress: Progress = ignore_progress
 ) -> Portfolio:
     """The standard candidates: allocators as they are, then designs, after what they build on."""
     options = options or PlanOptions()

@@ -19,7 +19,7 @@ from heapfit.errors import HeapfitError
 from heapfit.generate.code_size import measure_code_sizes, read_code_size
 from heapfit.generate.core_files import copy_recorder
 from heapfit.generate.folder import list_files, stage_code_folder, write_texts
-from heapfit.generate.images import link_images
+from heapfit.generate.linked_folder import link_images
 from heapfit.generate.memories import memories_texts, require_plain
 from heapfit.generate.names import parse_prefix
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions

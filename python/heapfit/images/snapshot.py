@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from heapfit.errors import HeapfitError
-from heapfit.images.askers import find_askers
 from heapfit.images.find import find_heaps
 from heapfit.images.memory import open_memory
 from heapfit.images.references import mark_references
 from heapfit.images.walk import Block, Damage, Heap
-from heapfit.importers.formats import SNAPSHOT
+from heapfit.importers.boots import cut_boots, read_frames
+from heapfit.importers.formats import FRAMES, SNAPSHOT
+from heapfit.importers.source_lines import places_in
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.file import write_file
+from heapfit.outputs.scratch import scratch_folder
 
 _VERSION = 1
 _DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
@@ -50,8 +52,26 @@ def read_image(
             f"{dump}: holds no heap: "
             + ("; ".join(missing) or f"{program.name} has the symbols of none (docs/image.md)")
         )
-    mark_references(memory, heaps, {} if log is None else find_askers(log, program))
+    mark_references(memory, heaps, {} if log is None else _find_askers(log, program))
     return Snapshot(dump.name, tuple(heaps), tuple(missing))
+
+
+def _find_askers(log: Path, program: Path) -> dict[int, str]:
+    """The function and line that asked last for a block at each address (its lower 32 bits).
+
+    Of the last boot in the log: the dump was made in it. HeapfitError if the log is none of frames,
+    has no call sites, or the program has not the code that they are in.
+    """
+    with scratch_folder() as scratch:
+        reader, columns = read_frames(cut_boots(log, FRAMES, scratch)[-1])
+    sites = columns["site"][columns["size"] > 0]
+    places = places_in([program], {int(site) for site in sites if site})
+    if not places:
+        raise HeapfitError(f"{log}: tells no call sites of {program.name} (docs/on-target.md)")
+    return {
+        at: places[site].description if site in places else ""
+        for at, site in zip(reader.addresses.tolist(), sites.tolist(), strict=False)
+    }
 
 
 def write_snapshot(snapshot: Snapshot, path: Path) -> None:

@@ -22,7 +22,7 @@ from heapfit.results.chart import (
     live_bytes,
 )
 from heapfit.results.number_text import rate, size
-from heapfit.results.parts import Column, Line, Part, Section, Table, paragraph
+from heapfit.results.parts import Column, Line, Part, Section, Table, columns, object_of, paragraph
 
 _SHOWN = 8  # growing parts
 _TITLES = {
@@ -102,17 +102,10 @@ def kind_fields(kind: RecordingKind) -> dict[str, object]:
     """The kind by the names that its figures have in the JSON; rates in bytes an event."""
     windows, rate = kind.windows, kind.rate
     return {
-        "kind": kind.kind,
-        "reason": kind.reason,
-        "period": kind.period,
+        **object_of(columns("kind", "reason", "period"), kind),
         "rate": {"bytes_per_event": rate.slope, "low": rate.low, "high": rate.high, "p": rate.p},
         "microseconds_per_event": kind.microseconds,
-        "windows": {
-            "events": windows.events,
-            "starts": windows.starts,
-            "peaks": windows.peaks,
-            "troughs": windows.troughs,
-        },
+        "windows": object_of(columns("events", "starts", "peaks", "troughs"), windows),
         "growth": [
             {
                 "family": part.family,

@@ -10,10 +10,7 @@ from typing import Final
 from heapfit import _engine
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import RemovedError, did_you_mean, find_similar
-from heapfit.plan.allocators import (
-    find_allocators,
-    list_aliases,
-)
+from heapfit.plan.allocators import find_allocators, list_aliases
 
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.

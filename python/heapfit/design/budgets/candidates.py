@@ -21,10 +21,7 @@ def budget_candidates(
         for name, sizes, chosen in _selections(loaded):
             suffix = "" if method is Method.GREEDY else f"_{method}"
             certified = find_budgets(
-                loaded.events,
-                sizes,
-                alignment=loaded.alignment,
-                method=method,
+                loaded.events, sizes, alignment=loaded.alignment, method=method
             )
             plan = greedy_budgets.plan_from_budgets(sizes, certified.counts, loaded.alignment)
             made = f"{method} budgets for {chosen}: {certified.account}"

@@ -93,9 +93,7 @@ def find_layout(plan: Plan) -> Plan:
 
 
 def make_tailored_candidates(
-    loaded: LoadedTrace,
-    options: PlanOptions | None = None,
-    progress: Progress = ignore_progress,
+    loaded: LoadedTrace, options: PlanOptions | None = None, progress: Progress = ignore_progress
 ) -> list[Candidate | NotApplicable]:
     """The candidates of `tailored`, learned ones included, but for the plain allocator."""
     options, every = options or PlanOptions(), layouts(loaded.alignment)

@@ -39,10 +39,7 @@ def best_classes(loaded: LoadedTrace) -> list[tuple[int, tuple[int, ...]]]:
     range_peaks = _engine.range_peaks(loaded.events, bounds.tolist())
     peaks = range_peaks.reshape(len(bounds), len(bounds)).astype(np.int64) * bounds
     return [
-        (
-            int(peaks[[0, *(end + 1 for end in last[:-1])], last].sum()),
-            tuple(bounds[last].tolist()),
-        )
+        (int(peaks[[0, *(end + 1 for end in last[:-1])], last].sum()), tuple(bounds[last].tolist()))
         for last in cheapest_cuts(peaks, MOST_POOLS)
     ]
 
