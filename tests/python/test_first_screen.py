@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from captures import ethernet, ipv4, pcap
 from loads import STANDARD, write_load
+from page_reader import Page
 from small_traces import table2
 
 from heapfit import _engine
@@ -24,7 +25,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.plan_file import load_plan
-from heapfit.results.fit_page import write_report
+from heapfit.results.fit_page import render_fit, write_report
 from heapfit.sizing.settings import SettingsOptions
 from heapfit.sizing.systems import settings_for
 from heapfit.trace.loaded import load_trace
@@ -295,3 +296,13 @@ def test_a_note_that_not_all_recordings_have_names_one_that_does(tmp_path, capsy
     assert "  odd: 1 is odd." in lines and "  All have it." in lines
     page = fitted.paths.report.read_text()
     assert "first and 2 more" in page and page.count("odd: 1 is odd") == 1
+
+
+def test_what_a_page_offers_has_a_reserve(echo):
+    page = Page(render_fit(echo, load_trace(echo.trace)))
+    offered = [
+        row for row, place in zip(page.rows, page.sections, strict=True) if place == "choices"
+    ]
+    text = " ".join(word for row in offered for cell in row for word in cell.split())
+    assert f"{beside(echo, ReferenceKind.FITTED):,} B" in text
+    assert f"{beside(echo, ReferenceKind.COUNTED):,} B" not in text

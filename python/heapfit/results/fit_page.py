@@ -94,7 +94,10 @@ def _choices(fit: Fit) -> list[Part]:
     def is_set(row: ReferenceRow) -> bool:
         return row.region == set_to and (row.standing is ReferenceKind.FITTED) == (not is_kept)
 
-    rows = [row for row in fit.references if row.region]
+    # Pools counted on the recording have no reserve.
+    rows = [
+        row for row in fit.references if row.region and row.standing is not ReferenceKind.COUNTED
+    ]
     columns: list[Column[ReferenceRow]] = [
         Column(
             page="heap",

@@ -24,7 +24,7 @@ def _percent(share: float | None) -> str | None:
 RULES: tuple[Column[tuple[str, Point]], ...] = (
     Column("rule", "first memory serves first", lambda row: row[0]),
     Column("size", "bytes", lambda row: row[1].size, told=size),
-    Column("reserve", "reserve", lambda row: row[1].rule.reserve, told=size),
+    Column("reserve", "for needs", lambda row: row[1].rule.reserve, told=size),
     Column(
         "share",
         "requests",
