@@ -19,6 +19,7 @@ from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
 from heapfit.errors import HeapfitError
+from heapfit.forecast.decline import is_level
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -531,3 +532,34 @@ def test_a_request_that_is_asked_for_is_answered_first(tmp_path):
     (tmp_path / "log").write_text("free 73808 largest 32768\n")
     shown = heapfit("forecast", "log", "--sizes", "36864", folder=tmp_path).stdout
     assert shown.startswith("A request of 36,864 B fits in 0 of 1 state.\n")
+
+
+@pytest.mark.parametrize("until", [0.5, 0.65])
+def test_what_fills_slower_and_slower_is_level_since(until):
+    time = np.linspace(0, 1, 100)
+    filled = (1 - np.exp(-4 * time / until)) / (1 - np.exp(-4 / until))
+    for seed in range(5):
+        noise = 200 * np.random.default_rng(seed).normal(size=100)
+        seen = find_outlook(make_log(100_000 - 40_000 * filled + noise))
+        assert (seen.finding, seen.reason) == (
+            Finding.STEADY,
+            "it fell at first and is level since, as what is filled once",
+        )
+
+
+def test_what_fell_and_may_be_level_has_no_date_beyond_ten_such_logs():
+    time = np.linspace(0, 1, 40)
+    for seed in range(5):
+        noise = 200 * np.random.default_rng(seed).normal(size=40)
+        seen = find_outlook(make_log(100_000 - 40_000 * np.minimum(1, 2 * time) + noise))
+        assert (seen.finding, seen.run_outs) == (Finding.FALLS, ())
+        told = " ".join(one.text for one in forecast_parts(seen) if isinstance(one, Line))
+        assert "Free memory fell, and is level in the last" in " ".join(told.split())
+    seen = find_outlook(make_log(100_000 - 40_000 * time))
+    assert seen.run_out is not None
+
+
+@pytest.mark.parametrize(("least", "told"), [(93.2, True), (93.0, False)])
+def test_a_level_excludes_a_fall_that_ends_within_ten_such_logs(least, told):
+    values = np.where(np.arange(48) < 42, 100.0, least)  # 0.6875 of the log lie between
+    assert is_level(values, values, 0, 24) == told

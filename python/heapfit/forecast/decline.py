@@ -27,7 +27,8 @@ _CLEAR = 80.0  # score of a fall; 1 of 100 series without one have it at a depen
 _CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
 _DRIFT = 2.5  # times as much as steps up and down lose by chance, squared, is lost
 _LATER = 0.22  # of the loss comes there; less is what was filled at first
-_MATTERS = 0.05  # of the level: half of what is lost where ten such series lose all
+_TIMES = 10  # as long a series: a fall that ends within it matters
+_MATTERS = 0.05  # of the level, by which steps up and down move: half of what a fall then loses
 _BACK = 0.6  # of all that it moves: one step up that brings so much back ends a sawtooth
 _BOUND = 0.86  # correlation of neighbours above which no level is seen
 _MANY = 150  # values, or more: it is seen if there are
@@ -103,9 +104,12 @@ def still_falls(values: Numbers) -> bool:
 def is_level(highs: Numbers, lows: Numbers, first: int, end: int) -> bool:
     """True if the last eighth has no new lows, or comes up to the highs from `first` to `end`.
 
-    A loss that ends within ten such series is excluded by that.
+    A loss that ends within ten such series is excluded by that: from the middle of the one to that
+    of the other it takes a tenth of the level, times as much of the series as lies between them.
     """
-    last, least = len(highs) - max(1, len(highs) // 8), _MATTERS * float(np.median(highs))
+    last = len(highs) - max(1, len(highs) // 8)
+    apart = (len(highs) + last - first - end) / (2 * len(highs))
+    least = apart / _TIMES * float(np.median(highs))
     lost = highs[first:end].max() - highs[last:].max(), lows[first:end].min() - lows[last:].min()
     return bool(min(lost) <= least)
 

@@ -115,8 +115,7 @@ def own_frames(
 
 def _is_held(series: BlockGroup) -> bool:
     """True if half of what a series rose by is live at the end, born after the start-up."""
-    rise = int(series.troughs[-1]) - int(series.troughs[0])
-    return series.held > 0 and series.held >= rise / 2
+    return series.held > 0 and 2 * series.held >= int(series.troughs[-1]) - int(series.troughs[0])
 
 
 def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:

@@ -91,9 +91,10 @@ def _describe_left(log: TelemetryLog) -> str:
     """What is free, at last and at least, what failed, and what sets the size."""
     size = f" of {log.region:,}" if log.region else ""
     left = f"{log.states[-1].free:,}{size} {log.unit} free at last, {log.least:,} at least"
-    failed = f", {format_count(log.failures, 'request')} failed"
     return "".join(
         which_hold(
-            (True, left), (log.failures, failed), (log.setting, f" (its size: {log.setting})")
+            (True, left),
+            (log.failures, f", {format_count(log.failures, 'request')} failed"),
+            (log.setting, f" (its size: {log.setting})"),
         )
     )

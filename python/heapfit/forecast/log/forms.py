@@ -182,8 +182,13 @@ class Table:
         before, self._before = self._before, line.raw
         if _RULE.match(line.raw):
             starts = [match.start() for match in re.finditer("-+", line.raw)]
-            cuts = zip(starts, [*starts[1:], None], strict=True)
-            self._set_names([before[start:end].strip() for start, end in cuts], None)
+            self._set_names(
+                [
+                    before[start:end].strip()
+                    for start, end in zip(starts, [*starts[1:], None], strict=True)
+                ],
+                None,
+            )
         elif not _NO_NAMES.search(line.raw):
             for separator in (",", ";", "\t", "|", None):
                 if self._set_names(_cut(line.raw, separator), separator):

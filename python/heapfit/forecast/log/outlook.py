@@ -239,8 +239,10 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if fell(highs) else ""))
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
-    joined = lows[len(lows) - whole :].reshape(-1, together).min(axis=1)
-    return replace(seen, reserves=_find_reserves(joined))
+    return replace(
+        seen,
+        reserves=_find_reserves(lows[len(lows) - whole :].reshape(-1, together).min(axis=1)),
+    )
 
 
 def _cut_boots(log: TelemetryLog) -> list[list[HeapState]]:
@@ -268,7 +270,8 @@ def _find_doubt(series: _Series, windows: int) -> str:
     begin, end = (0.3, 0.7) if fell(highs) else (0.0, 0.5)
     if len(highs) and not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
         return _LOWER
-    return _WANDERS if wanders(series.free[int(begin * len(series.free)) :]) else ""
+    # What fills still does so at first, as a slow walk would.
+    return _WANDERS if wanders(series.free[int(2 * begin * len(series.free)) :]) else ""
 
 
 def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Falling]:
@@ -390,6 +393,8 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
             for decline, highs, lows, is_block in falling
             if decline.rate > 0
             for after, earliest, latest in (find_end(decline, highs, lows, size),)
+            # What may not go on, and takes longer than ten such logs, has no date.
+            if latest is not None or after < max(_TIMES) * seen.windows
         ]
         if ends:
             yield min(ends, key=lambda one: one.after)
