@@ -93,6 +93,22 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
     assert (row.statics_bytes, row.faults, row.is_sized) == (0, (), False)
 
 
+def test_every_region_is_tried_where_that_is_cheap(tmp_path: Path) -> None:
+    trace = heapfit.generate_workload("slotbuf:events=500", tmp_path / "walk.parquet")
+    built = build(own("tlsf"), tmp_path)
+    row, exact = measure(built, trace, 8), measure(built, trace, 8, every_size=True)
+    assert row.step == exact.step == 8
+    assert (row.r_min, row.r_safe) == (exact.r_min, exact.r_safe)
+
+
+def test_regions_between_the_scanned_ones_are_not_tried_where_that_takes_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heapfit.plugin.measuring.limit_to_try_all", lambda _events: 0)
+    trace = heapfit.generate_workload("slotbuf:events=500", tmp_path / "walk.parquet")
+    assert measure(build(own("tlsf"), tmp_path), trace, 8).step > 8
+
+
 def test_variables_count_in_the_region_and_are_told(tmp_path: Path) -> None:
     (tmp_path / "big.c").write_text(
         '#include "heapfit_plugin.h"\n'

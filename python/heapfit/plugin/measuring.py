@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from heapfit import _engine
+from heapfit.comparison.work import limit_to_try_all
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin.building import Built, build
 from heapfit.plugin.faults import (
@@ -138,8 +140,8 @@ def measure(
 ) -> PluginRow:
     """R_min and R_safe by the rules of every other allocator, then checked and metered replays.
 
-    A trace, or the path of a stored one. `every_size`: each multiple of 8 B is tried. HeapfitError
-    if the adapter lacks a function.
+    A trace, or the path of a stored one. `every_size`: each multiple of 8 B is tried, however long
+    it takes. HeapfitError if the adapter lacks a function.
     """
     stored = Trace.open(trace) if isinstance(trace, Path) else trace
     with scratch_folder() as folder:
@@ -151,7 +153,7 @@ def measure(
             events=events,
             alignment=alignment,
             progress=progress,
-            every_size=every_size,
+            most_events=math.inf if every_size else limit_to_try_all(stored.info.events),
         )
 
 
@@ -162,14 +164,14 @@ def _measure_plugin(
     events: Path,
     alignment: int,
     progress: Progress,
-    every_size: bool,
+    most_events: float,
 ) -> PluginRow:
     """Measures a plug-in on the trace's `events`, as the host reads them."""
     found, u_max = _Findings(built.statics_bytes), profile_trace(trace).u_max
     with start_process(built.program, events, alignment) as process:
         _check(process, found, (2 * u_max + _ROUGHLY,))
         reported = partial(progress, f"compare {built.plugin.name}")
-        r_min, r_safe, step = _search_region(process, found, u_max, reported, every_size=every_size)
+        r_min, r_safe, step = _search_region(process, found, u_max, reported, most_events)
         region = r_min if r_safe is None else r_safe
         placed = {} if region is None else found.replay(process, "places", region)
         if region is not None:
@@ -212,10 +214,12 @@ def _search_region(
     found: _Findings,
     u_max: int,
     report: Callable[[float], None],
-    *,
-    every_size: bool,
+    most_events: float,
 ) -> tuple[int | None, int | None, int]:
-    """R_min, R_safe and the step, as the engine searches for its own heaps; a fault ends it."""
+    """R_min, R_safe and the step, as the engine searches for its own heaps; a fault ends it.
+
+    Every multiple of 8 B is tried where that replays at most `most_events`.
+    """
     runs: dict[int, bool] = {}
 
     def try_size(size: int) -> tuple[bool, int, int, int]:
@@ -234,7 +238,7 @@ def _search_region(
         progress=lambda done, total: report(done / max(total, 1)),
     )
     # From the window's end down, to 0.9 of the smallest that serves.
-    top = int(search.sizes[-1]) if every_size and search.step else 0
+    top = int(search.sizes[-1]) if search.step and search.events_left <= most_events else 0
     r_min = search.r_min or 0
     for size in range(top, smallest - 1, -_engine.REGION_UNIT):
         if found.is_over or size < 0.9 * r_min:
