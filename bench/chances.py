@@ -44,7 +44,7 @@ from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import UniformSize
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import Demand, measure_demand, smallest_that_fits
-from heapfit.sizing.families import families_for, load_of
+from heapfit.sizing.families import families_for
 from heapfit.sizing.from_traffic import Aim, size_family
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import least_count, run_out
@@ -225,11 +225,11 @@ def fixed_pool(blocks: int) -> Scheme:
     return Scheme("one", plan, plan.engine().smallest_region)
 
 
-def judge_simulation(method: str, half_width: float | None, random: Random) -> bool:
+def judge_simulation(half_width: float | None, random: Random) -> bool:
     """The admission of 10 buffers at 10 erlangs, against Erlang's formula."""
     run = RunSettings(
         requests=2000, warm_up=1000, half_width=half_width, metric="request_admission",
-        method=method, seed=int(random.integers(2**31)),
+        seed=int(random.integers(2**31)),
     )  # fmt: skip
     scheme = fixed_pool(10)
     exact = exact_metrics(TRAFFIC, scheme)
@@ -237,10 +237,7 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
     seen: list[Observation] = []
     while is_another_round(seen, run):
         numbers = range(len(seen), len(seen) + run.replications)
-        if method == "batches":
-            seen = replicate(Task(TRAFFIC, scheme, run, 0))
-            break
-        seen += [one for i in numbers for one in replicate(Task(TRAFFIC, scheme, run, i))]
+        seen += [replicate(Task(TRAFFIC, scheme, run, i)) for i in numbers]
     estimate = estimate_metric(seen, "request_admission", run.confidence)
     assert estimate is not None
     return estimate.holds(exact["request_admission"])
@@ -248,7 +245,7 @@ def judge_simulation(method: str, half_width: float | None, random: Random) -> b
 
 def judge_memory(random: Random) -> bool:
     """The least buffers for an admission of 99 %, found by simulation and by Erlang's formula."""
-    (family,) = (one for one in families_for(load_of(TRAFFIC)) if one.name == "fixed_pool")
+    (family,) = (one for one in families_for(TRAFFIC) if one.name == "fixed_pool")
     aim = Aim(0.99, seed=int(random.integers(2**31)))
     with ThreadPoolExecutor(1) as executor:
         exact, found = (
@@ -394,12 +391,9 @@ def state_by_demand() -> list[Statement]:
             judge_memory, is_slow=True),
         *(
             say("admission, interval", "simulate, size from traffic",
-                f"Erlang's loss system, {method}{words}", SURE,
-                partial(judge_simulation, method, width), is_slow=True)
-            for method, width, words in (
-                ("replications", None, ""), ("batches", None, ""),
-                ("replications", 0.004, " until the interval is narrow enough"),
-            )
+                f"Erlang's loss system, replications{words}", SURE,
+                partial(judge_simulation, width), is_slow=True)
+            for width, words in ((None, ""), (0.004, " until the interval is narrow enough"))
         ),
     ]  # fmt: skip
 

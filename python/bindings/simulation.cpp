@@ -204,9 +204,11 @@ void bind_simulation(nb::module_ &module) {
     bind_holdings(module);
     bind_counts(module);
     nb::class_<Traffic>(module, "Traffic", "When requests arrive, their sizes, and their holding.")
-        .def(nb::init<ArrivalLaw, std::optional<SizeLaws>, HoldingLaw>(), nb::kw_only(),
-             nb::arg("arrivals"), nb::arg("sizes").none(), nb::arg("holding"),
-             "Recorded arrivals bring their sizes: then `sizes` is None.");
+        .def(nb::init<ArrivalLaw, std::optional<SizeLaws>, HoldingLaw, std::vector<Traffic>>(),
+             nb::kw_only(), nb::arg("arrivals"), nb::arg("sizes").none(), nb::arg("holding"),
+             nb::arg("beside") = std::vector<Traffic>{},
+             "Recorded arrivals bring their sizes: then `sizes` is None. `beside`: further streams "
+             "that arrive at the same heap.");
     nb::class_<Simulation>(module, "Simulation", "A plan's heap under offered traffic.")
         .def("__init__", &make_simulation, nb::arg("plan"), nb::arg("region_size"),
              nb::arg("traffic"), nb::arg("seed"))

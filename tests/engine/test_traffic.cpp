@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -169,6 +170,53 @@ TEST(streams_are_equal_on_every_machine) {
           0xc6ce71209d1136d0);
     CHECK(digest_of({Periodic(1000), EmpiricalSize({10, 20, 30}, {2, 0, 1}), second}) ==
           0x87f2e2f25abad23d);
+}
+
+// Every second request of two equal periodic streams is the other's; each has its own sizes, and
+// the server of one is not kept busy by the other.
+TEST(streams_arrive_beside_each_other) {
+    const Traffic slow(Periodic(30), ListedSizes({7}), FifoService::packets_per_second(1e7));
+    TrafficSource source(
+        {Periodic(20), ListedSizes({5}), FixedHolding(4), std::vector<Traffic>{slow}}, 1);
+    const std::array<std::array<Nanoseconds, 3>, 6> expected{
+        {{20, 5, 24}, {30, 7, 130}, {40, 5, 44}, {60, 5, 64}, {60, 7, 230}, {80, 5, 84}}};
+    for (const auto &[time_ns, size, leaves_ns] : expected) {
+        const OfferedRequest request = next_of(source);
+        CHECK(request.time_ns == time_ns && request.size == size);
+        CHECK(source.departure(request) == leaves_ns);
+    }
+}
+
+TEST(a_stream_beside_changes_no_draw_of_the_others_and_draws_its_own) {
+    const Traffic large(Poisson(2'000'000), UniformSize(5000, 6920),
+                        ExponentialHolding(1'000'000'000));
+    const Traffic small = poisson_traffic();
+    TrafficSource alone(small, 7);
+    TrafficSource both({small.arrivals, small.sizes, small.holding, {large}}, 7);
+    std::vector<Bytes> sizes, beside;
+    for (int i = 0; i < 1000; ++i) {
+        const OfferedRequest expected = next_of(alone);
+        sizes.push_back(expected.size);
+        OfferedRequest request = next_of(both);
+        for (; request.size >= 5000; request = next_of(both)) {
+            beside.push_back(request.size - 4920);
+        }
+        CHECK(request.time_ns == expected.time_ns && request.size == expected.size);
+        CHECK(request.holding_ns == expected.holding_ns);
+    }
+    CHECK(beside.size() > 850 && beside.size() < 1150);
+    beside.resize(1000);
+    CHECK(std::inner_product(sizes.begin(), sizes.end(), beside.begin(), 0, std::plus<>(),
+                             std::equal_to<>()) < 20);
+}
+
+TEST(what_ends_leaves_the_others_to_go_on) {
+    const Traffic recorded(RecordedArrivals({5, 15}, {1, 2}, {3, 4}), {}, RecordedHolding{});
+    TrafficSource source({Periodic(10), ListedSizes({9}), FixedHolding(1), {recorded}}, 1);
+    const std::array<Nanoseconds, 5> times{5, 10, 15, 20, 30};
+    for (const Nanoseconds time_ns : times) {
+        CHECK(next_of(source).time_ns == time_ns);
+    }
 }
 
 TEST(each_law_draws_from_a_stream_of_its_own) {

@@ -5,6 +5,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from math import factorial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,10 +14,12 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.simulation.arrivals import periodic, poisson
-from heapfit.simulation.closed_form import exact_metrics, unit_classes
-from heapfit.simulation.holding import exponential, fifo
+from heapfit.simulation.closed_form import exact_metrics, exact_refusals, unit_classes
+from heapfit.simulation.holding import constant, exponential, fifo
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
+from heapfit.simulation.scenario import Point, RunSettings, Scenario, load_scenario
 from heapfit.simulation.scheme import Scheme
+from heapfit.simulation.simulate import simulate, solve
 from heapfit.simulation.sizes import (
     BimodalSize,
     EmpiricalSize,
@@ -25,7 +28,7 @@ from heapfit.simulation.sizes import (
     UniformSize,
 )
 from heapfit.simulation.statistics import estimate, student_t
-from heapfit.simulation.traffic import Traffic
+from heapfit.simulation.traffic import Traffic, load_traffic
 
 
 def erlang_b_by_definition(servers: int, offered: Fraction) -> Fraction:
@@ -125,12 +128,17 @@ CHAINED = scheme("chained_pool", partition_size=512, partitions=30)
 
 
 def test_uniform_sizes_become_classes_of_exact_shares():
-    """80 to 512, 513 to 1024, 1025 to 1536, 1537 to 2000."""
-    classes = unit_classes(UniformSize(80, 2000), 512)
-    assert classes.units.tolist() == [1, 2, 3, 4]
+    """80 to 512, 513 to 1024, 1025 to 1536, 1537 to 2000; the first two in several bins."""
+    classes = unit_classes(TRAFFIC.load(), 512)
+    assert sorted(set(classes.units.tolist())) == [1, 2, 3, 4]
     counts = [433, 512, 512, 464]
-    assert classes.share == pytest.approx([float(Fraction(n, 1921)) for n in counts], rel=1e-12)
-    assert classes.mean_size == pytest.approx([296, 768.5, 1280.5, 1768.5], rel=1e-12)
+    share, size, offered, live = (
+        np.bincount(classes.units, one)[1:]
+        for one in (classes.share, classes.size, classes.offered, classes.live)
+    )
+    assert share == pytest.approx([float(Fraction(n, 1921)) for n in counts], rel=1e-12)
+    assert size / share == pytest.approx([296, 768.5, 1280.5, 1768.5], rel=1e-12)
+    assert offered == pytest.approx(10 * share) and live == pytest.approx(10 * size)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +190,7 @@ def test_requests_above_a_buffer_take_nothing_from_the_others():
 
 
 def test_chained_partitions_are_refused_by_kaufman_and_roberts():
-    classes = unit_classes(UniformSize(80, 2000), 512)
+    classes = unit_classes(TRAFFIC.load(), 512)
     refused = _engine.kaufman_roberts(30, classes.units, 10.0 * classes.share)
     exact = exact_metrics(TRAFFIC, CHAINED)
     assert exact["request_admission"] == pytest.approx(1 - (classes.share * refused).sum())
@@ -208,9 +216,93 @@ def test_class_pools_that_refuse_are_an_erlang_system_each():
     assert exact["request_admission"] == pytest.approx(admitted)
 
 
+STILLS = Traffic(poisson(1 / 3), UniformSize(12_288, 12_288), constant(4.0))
+TELEMETRY = Traffic(poisson(1 / 150), UniformSize(200, 2000), exponential(0.4))
+ROADSIDE = replace(TELEMETRY, beside=(STILLS,))
+STORE = scheme("chained_pool", partition_size=1016, partitions=256, overhead=8)
+
+
+def test_streams_hold_each_for_its_own_time():
+    """By the recurrence written out in another program, to six digits."""
+    rows = exact_refusals(ROADSIDE, STORE)
+    assert [(top, lost / offered) for top, offered, lost in rows[-1:]] == [
+        (12_288, pytest.approx(0.188361, abs=5e-7))
+    ]
+    small = [(offered, lost) for top, offered, lost in rows if top < 12_288]
+    offered, lost = map(sum, zip(*small, strict=True))
+    assert offered == pytest.approx(150 / 153)
+    assert lost / offered == pytest.approx(0.021904, abs=5e-7)
+    exact = exact_metrics(ROADSIDE, STORE)
+    assert 1 - exact["request_admission"] == pytest.approx(0.025168, abs=5e-7)
+
+
+def test_the_loss_of_each_size_is_about_what_is_simulated():
+    point = Point({}, ROADSIDE, (STORE,))
+    run = RunSettings(requests=20_000, warm_up=2000, replications=8)
+    scenario = Scenario(Path("s.toml"), "s", "s", (), (point,), run)
+    simulated, exact = (one.results[0] for one in (simulate(scenario), solve(scenario)))
+    assert {top for top, _, _ in exact.refusals_by_size()} == {
+        top for top, _, _ in simulated.refusals_by_size()
+    }
+    known = exact.exact["request_admission"]
+    estimate = simulated.estimates["request_admission"]
+    assert abs(estimate.mean - known) < 2 * estimate.half_width < 0.02
+
+
+def test_a_systems_heap_is_offered_traffic_in_its_own_setting(tmp_path):
+    path = tmp_path / "s.toml"
+    laws = (
+        'schema = 1\nname = "s"\n[traffic]\narrivals = { law = "poisson", rate = 90 }\n'
+        'sizes = { law = "uniform", least = 100, most = 600 }\n'
+        'holding = { law = "exponential", mean = 1.0 }\n[run]\nrequests = 1000\n'
+    )
+    same = 'region = 32768\nplan = { allocator = "tlsf" }'
+    path.write_text(
+        f'{laws}[schemes.a]\nheap = "heap_4:32K"\n[schemes.b]\nheap = "tlsf:32K"\n'
+        f"[schemes.c]\n{same}\n"
+    )
+    system, ours, plan = simulate(load_scenario(path)).results
+    assert ours.observations == plan.observations
+    assert (system.scheme.region, system.scheme.plan.allocator) == (32_768, "first_fit")
+    assert system.capacity == 32_752, "its first header and its end are not handed out"
+    path.write_text(f'{laws}[schemes.a]\nheap = "lwip-mem:32K"\n')
+    with pytest.raises(HeapfitError, match=r"schemes\.a\.heap: lwip-mem: give one that serves"):
+        load_scenario(path)
+
+
+def test_a_list_of_one_size_is_that_size(tmp_path):
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'traffic.arrivals = { law = "poisson", rate = 3 }\n'
+        'traffic.sizes = { law = "listed", sizes = [12288, 12288] }\n'
+        'traffic.holding = { law = "fixed", mean = 4.0 }\n'
+    )
+    assert exact_metrics(load_traffic(path), STORE) is not None
+
+
+def test_streams_of_a_file_are_read_by_their_names(tmp_path):
+    path, stream = (
+        tmp_path / "s.toml",
+        (
+            '[traffic.streams.{}]\narrivals = {{ law = "poisson", rate = {} }}\n'
+            'sizes = {{ law = "uniform", least = {}, most = {} }}\n'
+            'holding = {{ law = "{}", mean = {} }}\n'
+        ),
+    )
+    path.write_text(
+        stream.format("telemetry", 150, 200, 2000, "exponential", 0.4)
+        + stream.format("stills", 3, 12_288, 12_288, "fixed", 4.0)
+    )
+    assert load_traffic(path) == ROADSIDE
+    path.write_text("[traffic.streams]\n")
+    with pytest.raises(HeapfitError, match="streams: needs at least one stream"):
+        load_traffic(path)
+
+
 @pytest.mark.parametrize(
     ("traffic", "one"),
     [
+        (replace(ROADSIDE, beside=(replace(STILLS, arrivals=periodic(0.1)),)), FIXED),
         (replace(TRAFFIC, arrivals=periodic(0.1)), FIXED),
         (replace(TRAFFIC, holding=fifo("bytes", 1e6)), FIXED),
         (replace(TRAFFIC, sizes=ListedSizes((80, 90))), FIXED),

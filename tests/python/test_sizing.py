@@ -30,7 +30,7 @@ from heapfit.sizing.demand import (
     measure_demands,
     smallest_that_fits,
 )
-from heapfit.sizing.families import families_for, load_of
+from heapfit.sizing.families import families_for
 from heapfit.sizing.from_traffic import Aim, size_family, size_for
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
@@ -454,7 +454,7 @@ def exact(traffic, admission=0.999, buffer_size=None):
             family.name: size_family(
                 traffic, family, aim=Aim(), executor=executor, admissions=[admission]
             )[0]
-            for family in families_for(load_of(traffic), buffer_size)
+            for family in families_for(traffic, buffer_size)
             if exact_metrics(traffic, family.make(1))
         }
 
@@ -499,6 +499,15 @@ def test_simulated_memories_are_judged_on_draws_they_were_not_found_on():
             assert unseen.mean != reached.mean
             assert abs(unseen.mean - reached.mean) < unseen.half_width + reached.half_width < 0.04
     assert any(one.unseen is not None for one in found)
+
+
+@pytest.mark.usefixtures("few")
+def test_more_runs_to_judge_on_change_no_memory():
+    few, more = (size_for(SMALL, Aim(0.9, replications=4, judged=n)).schemes for n in (2, 12))
+    for one, other in zip(few, more, strict=True):
+        known = ("name", "memory", "lowest", "highest", "reached")
+        assert [getattr(one, key) for key in known] == [getattr(other, key) for key in known]
+        assert one.is_exact or one.unseen.mean != other.unseen.mean
 
 
 def test_the_same_seed_gives_the_same_with_any_number_of_workers():

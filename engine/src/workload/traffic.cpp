@@ -262,9 +262,10 @@ EmpiricalHolding::EmpiricalHolding(std::vector<Nanoseconds> ns, const std::vecto
     }
 }
 
-Traffic::Traffic(ArrivalLaw arrival_law, std::optional<SizeLaws> size_law, HoldingLaw holding_law)
-    : arrivals(std::move(arrival_law)), sizes(std::move(size_law)),
-      holding(std::move(holding_law)) {
+Traffic::Traffic(ArrivalLaw arrival_law, std::optional<SizeLaws> size_law, HoldingLaw holding_law,
+                 std::vector<Traffic> more)
+    : arrivals(std::move(arrival_law)), sizes(std::move(size_law)), holding(std::move(holding_law)),
+      beside(std::move(more)) {
     const auto *const recording = std::get_if<RecordedArrivals>(&arrivals);
     if ((recording == nullptr) != sizes.has_value()) {
         refuse("Traffic: sizes",
@@ -276,10 +277,16 @@ Traffic::Traffic(ArrivalLaw arrival_law, std::optional<SizeLaws> size_law, Holdi
     }
 }
 
-TrafficSource::TrafficSource(Traffic traffic, std::uint64_t seed)
-    : traffic_(std::move(traffic)), arrivals_(seed, 1), sizes_(seed, 2), holdings_(seed, 3) {}
+TrafficSource::TrafficSource(const Traffic &traffic, std::uint64_t seed) {
+    streams_.push_back({StreamSource(traffic, seed, 0)});
+    for (const Traffic &one : traffic.beside) {
+        streams_.push_back({StreamSource(one, seed, streams_.size())});
+    }
+}
 
 namespace {
+
+constexpr std::uint64_t laws = 8; // numbers of random streams set aside for one of traffic
 
 // The next draws of a law. A server and a recording tell later: they draw nothing.
 template <typename Law> void fill(Law &law, Philox &random, std::span<std::uint64_t> draws) {
@@ -300,8 +307,12 @@ template <typename Law> void fill(Law &law, Philox &random, std::span<std::uint6
 
 } // namespace
 
+StreamSource::StreamSource(Traffic traffic, std::uint64_t seed, std::uint64_t number)
+    : traffic_(std::move(traffic)), arrivals_(seed, laws * number + 1),
+      sizes_(seed, laws * number + 2), holdings_(seed, laws * number + 3) {}
+
 // As times from one to the next.
-void TrafficSource::take_recorded(const RecordedArrivals &recording) {
+void StreamSource::take_recorded(const RecordedArrivals &recording) {
     const bool has_holding = std::holds_alternative<RecordedHolding>(traffic_.holding);
     ahead_.count = std::min(most_ahead, recording.count() - recorded_);
     Nanoseconds before_ns = recorded_ == 0 ? 0 : recording.time_ns(recorded_ - 1);
@@ -316,7 +327,7 @@ void TrafficSource::take_recorded(const RecordedArrivals &recording) {
 }
 
 // False if none is left.
-bool TrafficSource::draw_ahead() {
+bool StreamSource::draw_ahead() {
     position_ = 0;
     const auto fill_with = [this](auto &laws, Philox &random, auto &draws) {
         const std::span<std::uint64_t> wanted = std::span(draws).first(ahead_.count);
@@ -335,7 +346,7 @@ bool TrafficSource::draw_ahead() {
     return ahead_.count > 0;
 }
 
-void TrafficSource::throw_time_is_over() {
+void StreamSource::throw_time_is_over() {
     throw Error("traffic: the clock passes 2^63 ns, 292 years (take shorter times)");
 }
 

@@ -74,9 +74,11 @@ def _metric(name: str, heading: str) -> Column[Result]:
     return Column(heading=heading, shown=lambda result: _share(result.value(name)))
 
 
-def _estimate(heading: str, figure: Callable[[Estimate], float | None]) -> Column[Result]:
+def _estimate(
+    heading: str, figure: Callable[[Estimate], float | None], metric: str = METRIC
+) -> Column[Result]:
     def show_estimate(result: Result) -> str | None:
-        estimate = result.estimates.get(METRIC)
+        estimate = result.estimates.get(metric)
         return _share(None if estimate is None else figure(estimate))
 
     return Column(heading=heading, shown=show_estimate)
@@ -100,6 +102,7 @@ _COLUMNS: tuple[Column[Result], ...] = (
     Column("metrics", value=lambda result: result.estimates),
     Column("exact", "exact", shown=lambda result: _share(result.exact.get(METRIC))),
     _metric("request_admission", "by requests"),
+    _estimate("± by requests", lambda estimate: estimate.half_width, "request_admission"),
     _metric("memory_utilisation", "memory"),
     _metric("pool_utilisation", "pool"),
     _metric("combined_utility", "utility"),
@@ -120,12 +123,12 @@ def _describe(simulated: SimulationResult) -> list[str]:
     run, results = simulated.scenario.run, simulated.results
     wide, requests = simulated.count_wide_intervals(), sum(one.requests for one in results)
     regions = {one.scheme.region for one in results if one.point is results[0].point}
-    exact = "exact: no closed form under this traffic (docs/simulation.md#intervals)."
-    if any(result.exact for result in results):
-        exact = (
-            "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
-            "without fall-back."
-        )
+    exact = (
+        "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
+        "without fall-back."
+        if any(result.exact for result in results)
+        else "exact: no closed form under this traffic (docs/simulation.md#intervals)."
+    )
     return [
         "overhead: bytes of the region not available to requests, over those available.",
         "admission: bytes served over bytes requested; by requests: the same for their number.",
@@ -139,13 +142,15 @@ def _describe(simulated: SimulationResult) -> list[str]:
             ),
             (
                 requests,
-                f"{requests:,} requests simulated in {run.method}, seed {run.seed}; "
-                f"± at {run.confidence * 100:g} % confidence.",
+                f"{requests:,} requests simulated in "
+                f"{sum(len(one.observations) for one in results):,} runs, seed {run.seed}"
+                + f"; ± at {run.confidence * 100:g} % confidence" * simulated.has_intervals
+                + ".",
             ),
             (
                 wide,
                 f"{wide} intervals are wider than {run.half_width or 0:g} after "
-                f"{run.most_replications} {run.method}: raise run.most_replications or "
+                f"{run.most_replications} replications: raise run.most_replications or "
                 "run.requests.",
             ),
         ),

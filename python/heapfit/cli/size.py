@@ -51,8 +51,8 @@ def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> list[Part]:
     aim = Aim(
         command.admission,
         sizes[0] if sizes else None,
-        command.times or STANDARD_REPLICATIONS,
-        command.seed,
+        judged=command.times or STANDARD_REPLICATIONS,
+        seed=command.seed,
         curve=command.report is not None,
     )
     threads = require_local(command.workers) or usable_cores()

@@ -54,7 +54,6 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
     refusals = _list_refusals(simulation)
     schemes = sorted({(one.scheme.name, _plan_text(one)) for one in results})
     undrawn = [(one.title, one.definition) for one in METRICS.values() if one not in charts]
-    overhead = ("overhead ratio", OVERHEAD_RATIO.partition(": ")[2])
     sections = [
         Section(
             "metrics",
@@ -67,7 +66,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
         Section(
             "schemes",
             "Schemes and definitions",
-            [Bullets([*schemes, *undrawn, overhead])],
+            [Bullets([*schemes, *undrawn, ("overhead ratio", OVERHEAD_RATIO)])],
             "Schemes",
         ),
         reproduce_section(
@@ -91,17 +90,18 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
 
 
 def _key_figures(simulation: SimulationResult) -> list[NamedFigure]:
-    requests, run = sum(one.requests for one in simulation.results), simulation.scenario.run
+    requests = sum(one.requests for one in simulation.results)
+    runs = sum(len(one.observations) for one in simulation.results)
+    sure = percent(simulation.scenario.run.confidence)
     figures = [
         NamedFigure(
             "requests simulated",
             count(requests),
-            "without warm-up" if requests else "closed forms alone",
+            f"in {count(runs)} runs, without warm-up" if requests else "closed forms alone",
         ),
-        NamedFigure("confidence", percent(run.confidence), "of every interval, Student's t"),
-        NamedFigure("method", run.method, f"of at least {count(run.requests)} requests"),
+        NamedFigure("confidence", sure, "of every interval, Student's t"),
     ]
-    return figures if requests else figures[:1]
+    return figures[: 1 + simulation.has_intervals]
 
 
 def _numbers(simulation: SimulationResult) -> list[Part]:
@@ -141,8 +141,11 @@ def _metric_column(name: str) -> Column[Result]:
 
 def _verdict(simulation: SimulationResult) -> str:
     """The sentence that ranks the schemes by the first metric that is known."""
-    shares = [name for name, metric in METRICS.items() if metric.is_share]
-    known = [name for name in shares if _is_known(name, simulation.results)]
+    known = [
+        name
+        for name, metric in METRICS.items()
+        if metric.is_share and _is_known(name, simulation.results)
+    ]
     return _rank(simulation.results, known[0]) if known else "No closed form applies."
 
 
@@ -165,8 +168,10 @@ def _rank(results: Sequence[Result], name: str) -> str:
 
 
 def _point_text(simulation: SimulationResult, result: Result) -> str:
-    keys = simulation.scenario.short_keys()
-    return ", ".join(f"{name} {result.point.values[key]}{_unit(key)}" for key, name in keys.items())
+    return ", ".join(
+        f"{name} {result.point.values[key]}{_unit(key)}"
+        for key, name in simulation.scenario.short_keys().items()
+    )
 
 
 def _cell(result: Result, name: str) -> Cell | None:
@@ -190,10 +195,12 @@ def _plan_text(result: Result) -> str:
 
 def _group_curves(simulation: SimulationResult) -> dict[str, list[Result]]:
     """The results along the first axis, by the scheme and what else differs."""
-    short = simulation.scenario.short_keys()
     curves: dict[str, list[Result]] = {}
     for result in simulation.results:
-        others = [f"{name} {result.point.values[key]}" for key, name in list(short.items())[1:]]
+        others = [
+            f"{name} {result.point.values[key]}"
+            for key, name in [*simulation.scenario.short_keys().items()][1:]
+        ]
         curves.setdefault(", ".join([result.scheme.name, *others]), []).append(result)
     return dict(list(curves.items())[:_MOST_CURVES])
 
@@ -222,7 +229,11 @@ def _draw(simulation: SimulationResult, metric: str) -> Chart | None:
 def _list_refusals(simulation: SimulationResult) -> list[Part]:
     """A table: the share of the requests of each size that is not served at the first point."""
     first = simulation.results[0]
-    shown = [one for one in simulation.results if one.point is first.point and one.observations]
+    shown = [
+        one
+        for one in simulation.results
+        if one.point is first.point and (one.observations or one.exact)
+    ]
     shares = [{top: lost / all_ for top, all_, lost in one.refusals_by_size()} for one in shown]
     at = _point_text(simulation, first)
     caption = f"Share of the requests of each size that are out of memory{at and f', at {at}'}."

@@ -18,11 +18,6 @@ from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 _DASHES = ("solid", "dot", "dash")  # to distinguish curves of the same colour
 
 
-def _end(sized: SizedScheme, end: int) -> int | None:
-    """An end of the confidence interval, where there is one."""
-    return None if sized.memory is None or sized.is_exact else end
-
-
 def _describe_scheme(sized: SizedScheme) -> str:
     """What a scheme is made of, in words."""
     if sized.scheme is None:
@@ -38,50 +33,35 @@ def _describe_scheme(sized: SizedScheme) -> str:
     return "one heap"
 
 
-def _describe_interval(sized: SizedScheme) -> str:
-    if sized.memory is None:
-        return sized.why_not
-    return "exact" if sized.is_exact else f"{size(sized.lowest)} to {size(sized.highest)}"
-
-
 _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("scheme", "scheme", lambda sized: sized.name),
     Column("admission"),
     Column("memory", "memory", told=known_size),
-    Column(page="memory, 95 %", shown=_describe_interval),
-    Column(
-        page="out of memory",
-        shown=lambda sized: None if sized.memory is None else format_share(1 - sized.reached.mean),
-    ),
     Column(
         "lowest",
         "from",
         lambda sized: None if sized.memory is None else sized.lowest,
-        lambda sized: _end(sized, sized.lowest),
-        page="",
+        lambda sized: sized.lowest if sized.unseen else None,
     ),
     Column(
         "highest",
         "to",
         lambda sized: None if sized.memory is None else sized.highest,
-        lambda sized: _end(sized, sized.highest),
-        page="",
+        lambda sized: sized.highest if sized.unseen else None,
     ),
-    Column(heading="made of", page="", shown=_describe_scheme),
+    Column(heading="made of", shown=_describe_scheme),
     Column(
         "reached",
         "refused",
         lambda sized: sized.reached.mean,
-        lambda sized: None if sized.memory is None else f"{1 - sized.reached.mean:.2e}",
-        page="",
+        lambda sized: None if sized.memory is None else format_share(1 - sized.reached.mean),
     ),
     Column("half_width", value=lambda sized: sized.reached.half_width),
     Column(
         "unseen",
         "hold-out",
         lambda sized: None if sized.unseen is None else sized.unseen.mean,
-        lambda sized: None if sized.unseen is None else f"{1 - sized.unseen.mean:.2e}",
-        page="",
+        lambda sized: None if sized.unseen is None else format_share(1 - sized.unseen.mean),
     ),
     Column(
         "unseen_half_width",
@@ -91,28 +71,23 @@ _COLUMNS: tuple[Column[SizedScheme], ...] = (
     Column("plan", value=lambda sized: sized.scheme and plan_table(sized.scheme.plan)),
     Column("why_not"),
 )
-_CURVE_COLUMNS: tuple[Column[SizedScheme], ...] = (
-    Column(heading="scheme", shown=lambda sized: sized.name),
-    Column(heading="refused", shown=lambda sized: f"{1 - sized.admission:.1e}"),
-    Column(heading="memory", shown=lambda sized: sized.memory),
-)
 
 
 def schemes_table(sizing: TrafficSizing, path: Path) -> list[Part]:
-    """Each kind of scheme, least memory first, and the curve if there is one."""
-    aim, known = sizing.aim, [sized for sized in sizing.curve if sized.memory is not None]
-    curve: list[Part] = [Line(""), Table(_CURVE_COLUMNS, known)]
+    """Each kind of scheme, least memory first."""
     return [
-        Fields({"traffic": path, "admission": aim.admission, "seed": aim.seed}),
+        Fields({"traffic": path, "admission": sizing.aim.admission, "seed": sizing.aim.seed}),
         Line(_name_least(sizing)),
         Table(_COLUMNS, sizing.schemes, "schemes"),
         Fields({"curve": [object_of(_COLUMNS, sized) for sized in sizing.curve]}),
-        *(curve if sizing.curve else []),
         Line(
             "memory: bytes, bookkeeping included; from, to: its 95 % confidence interval. "
             "Without one it is exact (Erlang-B for fixed_pool, Kaufman-Roberts for chained_pool)."
         ),
-        Line("hold-out: share refused in as many other runs, which took no part in the sizing."),
+        Line(
+            f"hold-out: share refused in {sizing.aim.judged} other runs, which took no part in "
+            "the sizing."
+        ),
     ]
 
 

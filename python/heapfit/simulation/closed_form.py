@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias, TypeGuard
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,106 +21,100 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
 from heapfit.simulation.scheme import Scheme
-from heapfit.simulation.sizes import DrawnSizes, ListedSizes, SizeLaw
-from heapfit.simulation.traffic import Traffic
+from heapfit.simulation.traffic import Load, Traffic
 
 _Floats: TypeAlias = NDArray[np.float64]
-_MOST_SIZES = 1 << 22  # different ones that are counted separately
+# Upper bounds of the bins that the engine counts sizes in: 1, 2, 3, 4, 6, 8, 12, ...
+_BOUNDS = np.array([1, 2, *((3 + k % 2) << k // 2 for k in range(62))], np.uint64)
 
 
 @dataclass(frozen=True, slots=True)
 class SizeClasses:
-    """Requests by what they take: what Kaufman and Roberts need, and what bytes need."""
+    """Requests by what they take, and by the bin of their sizes."""
 
     units: NDArray[np.uint64]  # that a request of the class takes; or the number of its pool
+    bins: NDArray[np.uint64]
     share: _Floats  # of all requests
-    mean_size: _Floats  # of the requests of the class, in bytes
+    size: _Floats  # share times the mean size of the class, in bytes
+    offered: _Floats  # erlangs
+    live: _Floats  # bytes of them live at once on average if none were refused
 
 
 # The classes of requests; the bytes that an admitted one holds, and the share that is refused.
 _Losses: TypeAlias = tuple[SizeClasses, _Floats, _Floats]
 
 
-def unit_classes(sizes: SizeLaw, unit: int) -> SizeClasses | None:
-    """The classes of a size law by units of `unit` bytes; None if it has no distribution.
-
-    >>> from heapfit.simulation.sizes import UniformSize
-    >>> unit_classes(UniformSize(80, 2000), 512).units.tolist()
-    [1, 2, 3, 4]
-    """
-    if not _is_listable(sizes):
-        return None
-    values, shares = sizes.distribution()
-    return _classes_by((values + np.uint64(unit - 1)) // np.uint64(unit), values, shares)
+def unit_classes(load: Load, unit: int) -> SizeClasses:
+    """The classes of a load by units of `unit` bytes."""
+    return _classes_by((load.sizes + np.uint64(unit - 1)) // np.uint64(unit), load)
 
 
-def _classes_by(taken: NDArray[Any], values: NDArray[np.uint64], shares: _Floats) -> SizeClasses:
-    """The classes of sizes that take the same, of those that occur."""
-    units, places = np.unique(taken, return_inverse=True)
-    share = np.bincount(places, shares).astype(float)
-    occurs = share > 0
-    mean_size = np.bincount(places, shares * values)[occurs] / share[occurs]
-    return SizeClasses(units[occurs], share[occurs], mean_size)
-
-
-def _is_listable(sizes: SizeLaw) -> TypeGuard[DrawnSizes]:
-    """True if the share of each size can be listed."""
-    least = getattr(sizes, "least", None) or getattr(sizes, "ack_size", None) or sizes.most
-    return not isinstance(sizes, ListedSizes) and sizes.most - least <= _MOST_SIZES
+def _classes_by(taken: NDArray[Any], load: Load) -> SizeClasses:
+    bins = np.searchsorted(_BOUNDS, load.sizes).astype(np.uint64)
+    width = np.uint64(len(_BOUNDS))
+    kinds, places = np.unique(taken.astype(np.uint64) * width + bins, return_inverse=True)
+    sums = (load.shares, load.shares * load.sizes, load.erlangs, load.erlangs * load.sizes)
+    return SizeClasses(
+        kinds // width, kinds % width, *(np.bincount(places, one).astype(float) for one in sums)
+    )
 
 
 def exact_metrics(traffic: Traffic, scheme: Scheme) -> dict[str, float] | None:
     """The metrics that have a closed form, by name; None if none applies."""
-    solver = _SOLVERS.get(limit_of(scheme.plan))
-    sizes, offered = traffic.sizes, traffic.offered if traffic.is_poisson else None
-    if solver is None or sizes is None or offered is None:
-        return None
-    losses = solver(scheme, sizes, offered)
-    return None if losses is None else _metrics(scheme, losses, offered)
+    losses = _losses(traffic, scheme)
+    return None if losses is None else _metrics(scheme, *losses)
+
+
+def exact_refusals(traffic: Traffic, scheme: Scheme) -> list[tuple[int, float, float]]:
+    """The largest size of each bin, the share of requests in it, and how many of all are lost."""
+    losses = _losses(traffic, scheme)
+    if losses is None:
+        return []
+    classes, _, refused = losses
+    parts = (np.bincount(classes.bins, one) for one in (classes.share, classes.share * refused))
+    rows = zip(_BOUNDS.tolist(), *(part.tolist() for part in parts), strict=False)
+    return [row for row in rows if row[1]]
+
+
+def _losses(traffic: Traffic, scheme: Scheme) -> _Losses | None:
+    solver, load = _SOLVERS.get(limit_of(scheme.plan)), traffic.load()
+    return solver(scheme, load) if solver and load and traffic.is_poisson else None
 
 
 def _units(
-    tunable: str,
-    refuse: Callable[[int, SizeClasses, float], _Floats],
-    scheme: Scheme,
-    sizes: SizeLaw,
-    offered: float,
-) -> _Losses | None:
+    tunable: str, refuse: Callable[[int, SizeClasses], _Floats], scheme: Scheme, load: Load
+) -> _Losses:
     """The losses where a request takes whole units of the size that a tunable has."""
     plan = scheme.plan.engine()
     # Of a block the bytes that align the next one are nobody's; partitions join with theirs.
     unit = _round_up(plan.scalars[tunable], 1 if tunable == "block_size" else plan.alignment)
-    classes = unit_classes(sizes, unit)
-    if classes is None:
-        return None
-    refused = refuse(scheme.capacity() // unit, classes, offered)
+    classes = unit_classes(load, unit)
+    refused = refuse(scheme.capacity() // unit, classes)
     return classes, classes.units.astype(float) * unit, refused
 
 
-def _refuse_by_erlang(blocks: int, classes: SizeClasses, offered: float) -> _Floats:
+def _refuse_by_erlang(blocks: int, classes: SizeClasses) -> _Floats:
     """Erlang-B for the requests that fit a block; the others are never served."""
     fits = classes.units == 1
-    return np.where(fits, _engine.erlang_b(blocks, offered * float(classes.share[fits].sum())), 1.0)
+    return np.where(fits, _engine.erlang_b(blocks, float(classes.offered[fits].sum())), 1.0)
 
 
-def _refuse_by_recurrence(units: int, classes: SizeClasses, offered: float) -> _Floats:
+def _refuse_by_recurrence(units: int, classes: SizeClasses) -> _Floats:
     """The recurrence of Kaufman and Roberts."""
-    return _engine.kaufman_roberts(units, classes.units, offered * classes.share)
+    return _engine.kaufman_roberts(units, classes.units, classes.offered)
 
 
-def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
+def _pools(scheme: Scheme, load: Load) -> _Losses | None:
     """The losses by Erlang-B for each pool, if there is no fall-back to larger pools."""
     plan = scheme.plan.engine()
-    if plan.scalars.get("overflow") != _REFUSE or not _is_listable(sizes):
-        return None
-    values, shares = sizes.distribution()
-    classes = _classes_by(plan.pools_for(values), values, shares)
-    if (classes.units == _engine.NO_POOL).any():
-        return None  # the shared allocator serves these, or nobody
+    classes = _classes_by(plan.pools_for(load.sizes), load)
+    if plan.scalars.get("overflow") != _REFUSE or (classes.units == _engine.NO_POOL).any():
+        return None  # the shared allocator or a larger pool serves these, or nobody
+    offered = np.bincount(classes.units, classes.offered)
     pools = [plan.pools[number] for number in classes.units.tolist()]
     refused = [
-        _engine.erlang_b(count, offered * part)
-        for (_, count, _, _), part in zip(pools, classes.share.tolist(), strict=True)
+        _engine.erlang_b(count, float(offered[number]))
+        for (_, count, _, _), number in zip(pools, classes.units.tolist(), strict=True)
     ]
     used = [float(_round_up(size, plan.alignment)) for size, _, _, _ in pools]
     return classes, np.array(used), np.array(refused)
@@ -128,7 +122,7 @@ def _pools(scheme: Scheme, sizes: SizeLaw, offered: float) -> _Losses | None:
 
 _REFUSE = 2  # overflow, of pools that have it
 # By hfit_limit (hfit/descriptor.h).
-_SOLVERS: dict[str, Callable[[Scheme, SizeLaw, float], _Losses | None]] = {
+_SOLVERS: dict[str, Callable[[Scheme, Load], _Losses | None]] = {
     "blocks": partial(_units, "block_size", _refuse_by_erlang),
     "partitions": partial(_units, "partition_size", _refuse_by_recurrence),
     "pools": _pools,
@@ -139,17 +133,17 @@ def _round_up(size: int, alignment: int) -> int:
     return -(-size // alignment) * alignment
 
 
-def _metrics(scheme: Scheme, losses: _Losses, offered: float) -> dict[str, float]:
-    classes, held, refused = losses
-    admitted = classes.share * (1 - refused)  # of all requests
-    live = float(offered * (admitted * classes.mean_size).sum())
-    used = float(offered * (admitted * held).sum())
-    by_bytes = live / float(offered * (classes.share * classes.mean_size).sum())
+def _metrics(
+    scheme: Scheme, classes: SizeClasses, held: _Floats, refused: _Floats
+) -> dict[str, float]:
+    admitted = 1 - refused
+    live = float((classes.live * admitted).sum())
+    by_bytes = float((classes.size * admitted).sum() / classes.size.sum())
     return {
         "bandwidth_admission": by_bytes,
-        "request_admission": float(admitted.sum()),
+        "request_admission": float((classes.share * admitted).sum()),
         "memory_utilisation": live / scheme.region,
         "pool_utilisation": live / scheme.capacity(),
         "combined_utility": by_bytes * live / scheme.region,
-        "internal_fragmentation": used - live,
+        "internal_fragmentation": float((classes.offered * admitted * held).sum()) - live,
     }

@@ -97,7 +97,7 @@ METRICS = {
 }
 
 OVERHEAD_RATIO = (
-    "Overhead ratio: bytes of the region beyond the capacity, over the capacity. It follows from "
+    "Bytes of the region beyond the capacity, over the capacity. It follows from "
     "the plan, so it has no interval."
 )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One replication, or the batches of one long run: what a worker process does."""
+"""One replication: what a worker process does."""
 
 from __future__ import annotations
 
@@ -35,30 +35,20 @@ class Task:
         return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest())
 
 
-def replicate(task: Task, *files: Path) -> list[Observation]:
-    """One replication, or all batches of a run, in rounds; a recording is counted whole.
+def replicate(task: Task, *files: Path) -> Observation:
+    """One replication; a recording is counted whole.
 
     `files` are those of the traffic, wherever they lie.
     """
     run, traffic = task.run, task.traffic.with_files(*files)
     simulation = _engine.Simulation(
-        task.scheme.plan.engine(), task.scheme.region, traffic.engine(), task.seed
+        task.scheme.plan.engine(), task.scheme.plan_region, traffic.engine(), task.seed
     )
 
-    def observe(requests: int) -> Observation:
-        simulation.reset_counts()
-        _offer(simulation, requests)
-        return _observation(simulation.counts(), task.scheme)
-
-    if traffic.is_recorded:
-        return [observe(_EVERYTHING)]
-    _offer(simulation, run.warm_up)
-    if not is_batched(traffic, run):
-        return [observe(run.requests)]
-    batches: list[Observation] = []
-    while is_another_round(batches, run):
-        batches += [observe(run.requests) for _ in range(run.replications)]
-    return batches
+    _offer(simulation, 0 if traffic.is_recorded else run.warm_up)
+    simulation.reset_counts()
+    _offer(simulation, _EVERYTHING if traffic.is_recorded else run.requests)
+    return _observation(simulation.counts(), task.scheme)
 
 
 def _offer(simulation: _engine.Simulation, requests: int) -> None:
@@ -66,11 +56,6 @@ def _offer(simulation: _engine.Simulation, requests: int) -> None:
     while requests > 0:
         asked = min(requests, _SLICE)
         requests = requests - asked if simulation.run(asked) == asked else 0
-
-
-def is_batched(traffic: Traffic, run: RunSettings) -> bool:
-    """True if one long run is cut into batches."""
-    return run.method == "batches" and not traffic.is_recorded
 
 
 def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
@@ -88,9 +73,7 @@ def is_another_round(seen: list[Observation], run: RunSettings) -> bool:
 
 
 def _is_narrow(seen: list[Observation], run: RunSettings, half_width: float) -> bool:
-    estimate = estimate_metric(seen, run.metric, run.confidence)
-    if estimate is None:
-        return True
+    estimate = estimate_metric(seen, run.metric, run.confidence) or Estimate(0.0, 0.0)
     return estimate.half_width is not None and estimate.half_width <= half_width
 
 

@@ -30,7 +30,6 @@ from heapfit.simulation.traffic import SCENARIO, Traffic, read_traffic
 Value: TypeAlias = int | float | str
 
 SCHEMA = 1
-METHODS = ("replications", "batches")
 _MOST_REQUESTS = 10**12
 _MOST_POINTS = 10_000
 
@@ -58,15 +57,14 @@ class Axis:
 class RunSettings:
     """How long to simulate each scheme at each point."""
 
-    requests: int = 100_000  # of a replication, or of a batch
+    requests: int = 100_000  # of a replication
     warm_up: int = 20_000  # requests before them that are not counted
-    replications: int = 8  # the first round's; batches likewise
+    replications: int = 8  # the first round's
     most_replications: int = 64
     half_width: float | None = None  # rounds go on until `metric`'s interval is as narrow
     metric: str = "bandwidth_admission"
     confidence: float = 0.95
     seed: int = 1
-    method: str = "replications"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +105,21 @@ def load_scenario(path: Path | str) -> Scenario:
     top = Table(path, SCENARIO, "", document)
     top.require_version(SCHEMA)
     name = top.text("name")
-    title = top.text("title") if top.has("title") else name
-    run = _read_run(top.table("run")) if top.has("run") else RunSettings()
     axes = _read_grid(top)
-    points = tuple(
-        _read_point(path, _set_values(document, values, top), values) for values in _steps(axes)
+    scenario = Scenario(
+        path,
+        name,
+        title=top.text("title") if top.has("title") else name,
+        axes=axes,
+        run=_read_run(top.table("run")) if top.has("run") else RunSettings(),
+        points=tuple(
+            _read_point(path, _set_values(document, values, top), values) for values in _steps(axes)
+        ),
     )
     for key in ("traffic", "schemes"):
         top.table(key)  # read at every point
     top.finish()
-    return Scenario(path, name, title, axes, points, run)
+    return scenario
 
 
 def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value]) -> Point:
@@ -136,10 +139,10 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     schemes = tuple(scheme for scheme in read if scheme is not None)
     assert traffic is not None, "what is not read is an error"
     for scheme in schemes:
-        if traffic.sizes is not None and not scheme.serves(traffic.sizes.most):
+        if traffic.largest is not None and not scheme.serves(traffic.largest):
             offered.reject(
                 "sizes",
-                f"requests of {traffic.sizes.most} B, which {scheme.name} cannot serve "
+                f"requests of {traffic.largest} B, which {scheme.name} cannot serve "
                 "even when it is empty",
             )
     return Point(values, traffic, schemes)
@@ -161,7 +164,6 @@ _RUN: dict[str, Callable[[Table, str], Any]] = {
     "metric": lambda table, key: table.word(key, METRICS, key),
     "confidence": lambda table, key: table.number(key, 0.5, 0.9999),
     "seed": lambda table, key: table.whole(key, 0, LARGEST_COUNT),
-    "method": lambda table, key: table.word(key, METHODS, key),
 }
 
 

@@ -8,7 +8,8 @@ depends on its number alone, so where they are done changes nothing but the time
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,12 @@ import pyarrow.parquet as pq
 from heapfit import _engine
 from heapfit.outputs.file import stage_file
 from heapfit.progress import Progress, ignore_progress
-from heapfit.simulation.closed_form import exact_metrics
+from heapfit.simulation.closed_form import exact_metrics, exact_refusals
 from heapfit.simulation.metrics import METRICS, Observation, overhead_ratio
 from heapfit.simulation.replication import (
     Task,
     estimate_metric,
     is_another_round,
-    is_batched,
     replicate,
 )
 from heapfit.simulation.scenario import Point, RunSettings, Scenario
@@ -64,12 +64,16 @@ class Result:
         estimate = self.estimates.get(metric)
         return self.exact.get(metric) if estimate is None else estimate.mean
 
-    def refusals_by_size(self) -> list[tuple[int, int, int]]:
-        """The largest size of each bin, the requests in it, and how many of them were lost."""
-        by_size = zip(*(one.by_size for one in self.observations), strict=True)
-        bins = (zip(*each, strict=True) for each in by_size)
-        rows = ((bounds[0], sum(offered), sum(lost)) for bounds, offered, lost in bins)
-        return [row for row in rows if row[1]]
+    def refusals_by_size(self) -> Sequence[tuple[int, float, float]]:
+        """The largest size of each bin, the requests in it, and how many of them were lost.
+
+        Of a closed form as shares of all requests.
+        """
+        if not self.observations:
+            return exact_refusals(self.point.traffic, self.scheme)
+        bins = zip(*(one.by_size for one in self.observations), strict=True)
+        rows = ((each[0][0], *(sum(one[i] for one in each) for i in (1, 2))) for each in bins)
+        return [(bound, offered, lost) for bound, offered, lost in rows if offered]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -86,14 +90,16 @@ class SimulationResult(Tabular):
         """A row for each metric of each scheme at each point (docs/evidence/schemas.md)."""
         return pa.Table.from_pylist([row for one in self.results for row in _metric_rows(one)])
 
+    @property
+    def has_intervals(self) -> bool:
+        """True if anything was simulated more than once."""
+        return any(len(one.observations) > 1 for one in self.results)
+
     def count_wide_intervals(self) -> int:
         """How many intervals are wider than the scenario asks for, all replications done."""
-        run = self.scenario.run
-        if run.half_width is None:
-            return 0
-        estimates = [result.estimates.get(run.metric) for result in self.results]
-        widths = [one.half_width for one in estimates if one is not None]
-        return sum(width is not None and width > run.half_width for width in widths)
+        metric, asked = self.scenario.run.metric, self.scenario.run.half_width or math.inf
+        known = [one.estimates[metric] for one in self.results if metric in one.estimates]
+        return sum((one.half_width or 0.0) > asked for one in known)
 
 
 def _metric_rows(result: Result) -> Iterator[dict[str, Any]]:
@@ -124,7 +130,7 @@ class _Cell:
     point: Point
     scheme: Scheme
     run: RunSettings
-    seen: dict[int, list[Observation]] = field(default_factory=dict)
+    seen: dict[int, Observation] = field(default_factory=dict)
     asked: int = 0
 
     def plan_round(self) -> list[Task]:
@@ -138,13 +144,12 @@ class _Cell:
         ]
 
     def _round_length(self) -> int:
-        if is_batched(self.point.traffic, self.run) or not self.point.traffic.is_drawn:
-            return 0 if self.seen else 1  # which runs to the end by itself
-        return self.run.replications
+        once = 0 if self.seen else 1  # another replication would be the same
+        return self.run.replications if self.point.traffic.is_drawn else once
 
     def observations(self) -> list[Observation]:
         """The observations of all replications, in the order of their numbers."""
-        return [one for number in sorted(self.seen) for one in self.seen[number]]
+        return [self.seen[number] for number in sorted(self.seen)]
 
     def result(self) -> Result:
         seen = self.observations()
@@ -175,9 +180,9 @@ def simulate(
         of_job.extend((cell, task.number) for task in tasks)
         return [_job(cell, task) for task in tasks]
 
-    def continue_cell(number: int, observations: list[Observation]) -> list[Job]:
+    def continue_cell(number: int, observation: Observation) -> list[Job]:
         cell, replication = of_job[number]
-        cell.seen[replication] = observations
+        cell.seen[replication] = observation
         return rounds_of(cell)
 
     first = [job for cell in cells for job in rounds_of(cell)]

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,17 +19,23 @@ from heapfit.simulation.recording import count_sizes
 Distribution: TypeAlias = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
 LARGEST = 2**31  # bytes; no allocator serves more
+_MOST_SIZES = 1 << 22  # different ones that are counted separately
 
 
 @dataclass(frozen=True, slots=True)
-class UniformSize:
-    """Sizes uniform over every whole number of bytes between two bounds."""
+class _Range:
+    """Sizes between two bounds, by the engine's law of the class's name."""
 
     least: int
     most: int
 
-    def engine(self) -> _engine.UniformSize:
-        return _engine.UniformSize(least=self.least, most=self.most)
+    def engine(self) -> Any:  # noqa: ANN401 (the class of that name)
+        return getattr(_engine, type(self).__name__)(least=self.least, most=self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class UniformSize(_Range):
+    """Sizes uniform over every whole number of bytes between two bounds."""
 
     def distribution(self) -> Distribution:
         """The share of each size."""
@@ -38,14 +44,8 @@ class UniformSize:
 
 
 @dataclass(frozen=True, slots=True)
-class ExponentialSize:
+class ExponentialSize(_Range):
     """most / e^r, rounded down, r uniform from 0 to ln(most / least): Cebeci 2019."""
-
-    least: int
-    most: int
-
-    def engine(self) -> _engine.ExponentialSize:
-        return _engine.ExponentialSize(least=self.least, most=self.most)
 
     def distribution(self) -> Distribution:
         """The share of each size: ln((n + 1) / n) over the whole range, the largest never."""
@@ -132,6 +132,12 @@ DrawnSizes: TypeAlias = UniformSize | ExponentialSize | BimodalSize | EmpiricalS
 SizeLaw: TypeAlias = DrawnSizes | ListedSizes
 
 
+def is_listable(sizes: SizeLaw | None) -> TypeGuard[DrawnSizes]:
+    """True if the share of each size can be listed."""
+    least = getattr(sizes, "least", getattr(sizes, "ack_size", getattr(sizes, "most", 0)))
+    return isinstance(sizes, DrawnSizes) and sizes.most - int(least) <= _MOST_SIZES
+
+
 def _read_size(table: Table, key: str) -> int:
     return table.whole(key, 1, LARGEST)
 
@@ -153,11 +159,17 @@ def _read_empirical(table: Table, folder: Path) -> SizeLaw:
     return EmpiricalSize(sizes, table.weights("weights", len(sizes), "size"))
 
 
+def _read_listed(table: Table, _folder: Path) -> SizeLaw:
+    """The sizes in turn; one size alone is uniform, so that it has its closed form."""
+    sizes = table.wholes("sizes", 1, LARGEST)
+    return ListedSizes(sizes) if len(set(sizes)) > 1 else UniformSize(sizes[0], sizes[0])
+
+
 # By their names; a path is relative to the folder.
 SIZE_LAWS: dict[str, Callable[[Table, Path], SizeLaw]] = {
     "uniform": lambda table, _: UniformSize(*read_bounds(table, _read_size)),
     "exponential": lambda table, _: ExponentialSize(*read_bounds(table, _read_size)),
     "bimodal": _read_bimodal,
     "empirical": _read_empirical,
-    "listed": lambda table, _: ListedSizes(table.wholes("sizes", 1, LARGEST)),
+    "listed": _read_listed,
 }

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
@@ -14,26 +18,42 @@ from heapfit.plan.toml_table import FileKind, Table, read_document
 from heapfit.simulation.arrivals import ARRIVAL_LAWS, POISSON, ArrivalLaw, RecordedTraffic
 from heapfit.simulation.holding import HOLDING_LAWS, RECORDED, UNDRAWN
 from heapfit.simulation.law import Law
-from heapfit.simulation.sizes import SIZE_LAWS, SizeLaw
+from heapfit.simulation.sizes import SIZE_LAWS, SizeLaw, is_listable
 
 _Law = TypeVar("_Law", ArrivalLaw, SizeLaw, Law)
 SCENARIO = FileKind("scenario", "docs/evidence/schemas.md")
 
 
 @dataclass(frozen=True, slots=True)
+class Load:
+    """The requests of a traffic by their sizes, those that occur in ascending order."""
+
+    sizes: NDArray[np.uint64]
+    shares: NDArray[np.float64]  # of all requests
+    erlangs: NDArray[np.float64]  # of them live at once on average if none were refused
+
+
+@dataclass(frozen=True, slots=True)
 class Traffic:
-    """Traffic by three laws, each with its own random stream."""
+    """Traffic by three laws, each with its own random numbers."""
 
     arrivals: ArrivalLaw
     sizes: SizeLaw | None  # None: recorded with the arrivals
     holding: Law
+    beside: tuple[Traffic, ...] = ()  # further streams that arrive at the same heap
 
     def engine(self) -> _engine.Traffic:
         return _engine.Traffic(
             arrivals=self.arrivals.engine(),
             sizes=None if self.sizes is None else self.sizes.engine(),
             holding=self.holding.engine(),
+            beside=[one.engine() for one in self.beside],
         )
+
+    @property
+    def streams(self) -> tuple[Traffic, ...]:
+        """This stream and those beside it."""
+        return (self, *self.beside)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -52,13 +72,31 @@ class Traffic:
     @property
     def is_poisson(self) -> bool:
         """True if arrivals do not depend on each other."""
-        return isinstance(self.arrivals, Law) and self.arrivals.name == POISSON
+        laws = [one.arrivals for one in self.streams]
+        return all(isinstance(one, Law) and one.name == POISSON for one in laws)
 
     @property
-    def offered(self) -> float | None:
-        """Erlangs: requests live at once if none were refused; None where it takes more to know."""
-        interval = self.arrivals.mean if isinstance(self.arrivals, Law) else None
-        return self.holding.mean / interval if self.holding.mean and interval else None
+    def largest(self) -> int | None:
+        """The largest request in bytes; None where it is recorded."""
+        return max((one.sizes.most for one in self.streams if one.sizes), default=None)
+
+    def load(self) -> Load | None:
+        """The load by the means of the laws; None where these do not tell it."""
+        parts: list[tuple[NDArray[Any], ...]] = []
+        for one in self.streams:
+            interval = one.arrivals.mean if isinstance(one.arrivals, Law) else None
+            if interval is None or one.holding.mean is None or not is_listable(one.sizes):
+                return None
+            values, shares = one.sizes.distribution()
+            parts.append((values, shares / interval, shares * one.holding.mean / interval))
+        values, rates, erlangs = (np.concatenate(part) for part in zip(*parts, strict=True))
+        occurs = rates > 0
+        sizes, places = np.unique(values[occurs], return_inverse=True)
+        sums = (
+            np.bincount(places, part[occurs]).astype(float)
+            for part in (rates / rates.sum(), erlangs)
+        )
+        return Load(sizes, *sums)
 
     @property
     def is_drawn(self) -> bool:
@@ -67,7 +105,19 @@ class Traffic:
 
 
 def read_traffic(table: Table, folder: Path) -> Traffic:
-    """Reads a `[traffic]` table; paths in it are relative to `folder`."""
+    """Reads a `[traffic]` table of one stream or of several; paths are relative to `folder`."""
+    if not table.has("streams"):
+        return _read_stream(table, folder)
+    named = table.table("streams")
+    streams = [*map(partial(_read_stream, folder=folder), map(named.table, named.keys()))]
+    if not streams or any(one.is_recorded for one in streams):
+        table.reject("streams", "needs at least one stream, and none may be recorded")
+    table.finish()
+    return replace(streams[0], beside=tuple(streams[1:]))
+
+
+def _read_stream(table: Table, folder: Path) -> Traffic:
+    """The three laws of a table."""
     arrivals = _read_law(table.table("arrivals"), ARRIVAL_LAWS, "arrival law", folder)
     sizes = None
     if isinstance(arrivals, RecordedTraffic):

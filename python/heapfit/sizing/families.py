@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT, pool_sizes
@@ -24,7 +23,6 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.simulation.scheme import Scheme
-from heapfit.simulation.sizes import ListedSizes
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import smallest_that_fits
 from heapfit.sizing.pool_replay import Shape
@@ -44,55 +42,36 @@ class Family:
     most: int  # the largest number there can be
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """The mean load of a traffic, where it is known."""
-
-    largest: int  # bytes
-    offered: float | None  # erlangs: requests live at once if none were refused
-    sizes: NDArray[np.uint64] | None  # different ones
-    shares: NDArray[np.float64] | None  # of requests
-
-
-def load_of(traffic: Traffic) -> Load:
-    """The traffic's load; HeapfitError where even its sizes are not known."""
-    sizes = traffic.sizes
-    if sizes is None:
+def families_for(traffic: Traffic, buffer_size: int | None = None) -> tuple[Family, ...]:
+    """All families that suit a traffic; `buffer_size` is of the fixed pool, in bytes."""
+    if traffic.largest is None:
         raise HeapfitError(
             "traffic: a recording is sized as a trace: heapfit size TRACE --admission A"
         )
-    distribution = None if isinstance(sizes, ListedSizes) else sizes.distribution()
-    if distribution is None:
-        return Load(sizes.most, traffic.offered, None, None)
-    return Load(sizes.most, traffic.offered, *distribution)
-
-
-def families_for(load: Load, buffer_size: int | None = None) -> tuple[Family, ...]:
-    """All families that suit the load; `buffer_size` is of the fixed pool, in bytes."""
-    if buffer_size is not None and buffer_size < load.largest:
+    if buffer_size is not None and buffer_size < traffic.largest:
         raise HeapfitError(
-            f"pool size: {buffer_size:,} bytes are below the largest request of {load.largest:,}"
+            f"pool size: {buffer_size:,} bytes are below the largest request of {traffic.largest:,}"
         )
-    largest = buffer_size or load.largest
+    largest, load = buffer_size or traffic.largest, traffic.load()
     fixed = {"block_size": largest, "blocks": 0, "overhead": 0}
     most = LARGEST_REGION // (largest + 16)
     families = [_growing("fixed_pool", Plan("fixed_pool", fixed), "blocks", most)]
-    below = [size for size in PARTITION_SIZES if size < load.largest] or [PARTITION_SIZES[0]]
+    below = [size for size in PARTITION_SIZES if size < traffic.largest] or [PARTITION_SIZES[0]]
     families += [_partition_family("chained_pool", size) for size in below]
     families += [
         _partition_family("partition_pool", size)
         for size in below
         if size in _CONTIGUOUS or len(below) == 1
     ]
-    if load.sizes is not None and load.shares is not None and load.offered is not None:
+    if load is not None:
         is_special = load.shares >= SPECIAL_PERCENT / 100
         special = tuple(load.sizes[is_special].tolist())
-        sizes = pool_sizes(special, load.largest)
+        sizes = pool_sizes(special, traffic.largest)
         places, _ = smallest_that_fits(sizes)(load.sizes.astype(np.int64))
-        offered = load.offered * np.bincount(places, load.shares, minlength=len(sizes))
+        offered = np.bincount(places, load.erlangs, minlength=len(sizes))
         families.append(_class_pools(sizes, offered.tolist()))
         if special:
-            live = zip(special, (load.offered * load.shares[is_special]).tolist(), strict=True)
+            live = zip(special, load.erlangs[is_special].tolist(), strict=True)
             pools = tuple(Pool(size, max(1, int(mean)), True) for size, mean in live)
             families.append(_region_family("budgeted", Plan("budgeted", {}, pools, Plan("tlsf"))))
     any_size = (_region_family(name, Plan(name)) for name in ("tlsf", "best_fit"))

@@ -25,11 +25,11 @@ from heapfit.simulation.scenario import RunSettings
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.statistics import Estimate
 from heapfit.simulation.traffic import Traffic
-from heapfit.sizing.families import Family, families_for, load_of
+from heapfit.sizing.families import Family, families_for
 from heapfit.sizing.run_out import CONFIDENCE_PERCENT, check_admission
 from heapfit.trace.tabular import Tabular, arrow_table
 
-Measure: TypeAlias = Callable[..., Estimate]  # of a number, requests and the first replication
+Measure: TypeAlias = Callable[..., Estimate]  # of a number, requests and the replications
 
 STANDARD_REPLICATIONS = 8
 
@@ -47,7 +47,8 @@ class Aim:
 
     admission: float = 0.999
     buffer_size: int | None = None  # of the fixed pool [the largest request]
-    replications: int = STANDARD_REPLICATIONS
+    replications: int = STANDARD_REPLICATIONS  # that the memory is found on
+    judged: int = STANDARD_REPLICATIONS  # that it is judged on afterwards, which change nothing
     seed: int = 1
     curve: bool = False  # other refusal probabilities too
 
@@ -62,7 +63,7 @@ class SizedScheme:
     lowest: int  # bytes of memory; the interval, equal where the answer is exact
     highest: int
     reached: Estimate  # the admission there
-    unseen: Estimate | None  # on as many draws that it was not found on; None where it is exact
+    unseen: Estimate | None  # on draws that it was not found on; None where it is exact
     why_not: str = ""
 
     @property
@@ -109,7 +110,7 @@ def size_for(
 ) -> TrafficSizing:
     """Sizes every kind of scheme that suits the traffic."""
     check_admission(aim.admission)
-    families = families_for(load_of(traffic), aim.buffer_size)
+    families = families_for(traffic, aim.buffer_size)
     admissions = [aim.admission, *(curve_aims(aim.admission) if aim.curve else ())]
     sized: list[list[SizedScheme]] = []
     with ThreadPoolExecutor(workers) as executor:  # the engine lets other threads run
@@ -153,38 +154,40 @@ def size_family(
         is_exact = exact_metrics(traffic, family.make(1)) is not None
 
     @cache
-    def measure(number: int, requests: int, replication: int = 0) -> Estimate:
+    def measure(number: int, requests: int, draws: range) -> Estimate:
         scheme = family.make(number)
         exact = None if requests else exact_metrics(traffic, scheme)
         if exact:
             return Estimate(exact[METRIC])
         run = RunSettings(requests=requests, warm_up=_WARM_UP, seed=aim.seed)
-        numbers = range(replication, replication + aim.replications)
-        tasks = [Task(traffic, scheme, run, one) for one in numbers]
-        seen = [one for some in executor.map(replicate, tasks) for one in some]
-        found = estimate_metric(seen, METRIC, CONFIDENCE_PERCENT / 100) or Estimate(0.0)
+        tasks = [Task(traffic, scheme, run, one) for one in draws]
+        found = estimate_metric(
+            [*executor.map(replicate, tasks)], METRIC, CONFIDENCE_PERCENT / 100
+        ) or Estimate(0.0)
         return Estimate(found.mean, found.half_width or 0.0)
 
     return [
-        _find_least(family, one, measure, 0 if is_exact else _requests(one), aim.replications)
+        _find_least(family, one, measure, 0 if is_exact else _requests(one), aim)
         for one in admissions
     ]
 
 
 def _find_least(
-    family: Family, admission: float, measure: Measure, requests: int, replications: int
+    family: Family, admission: float, measure: Measure, requests: int, aim: Aim
 ) -> SizedScheme:
     """The scheme with the least memory for an admission; by a closed form for 0 requests."""
-    first = partial(_find_first, admission, family.most, measure, requests)
+    seen, fresh = range(aim.replications), range(aim.replications, aim.replications + aim.judged)
+    first = partial(_find_first, admission, family.most, partial(measure, draws=seen), requests)
     is_rare = 0 < requests * (1 - admission) < _LEAST_REFUSALS
     number = None if is_rare else first()
     if number is None:
-        rare = f"too rare to simulate: a loss of {1 - admission:.1e}"
-        why = rare if is_rare else "no memory reaches it"
-        return SizedScheme(family.name, admission, None, 0, 0, Estimate(0.0), None, why)
+        why = "too rare to simulate: a loss of {:.1e}" if is_rare else "no memory reaches it"
+        return SizedScheme(
+            family.name, admission, None, 0, 0, Estimate(0.0), None, why.format(1 - admission)
+        )
     low, high = (family.make(first(end) or number).region for end in (1, -1))
-    found = measure(number, requests)
-    unseen = measure(number, requests, replications) if requests else None
+    found = measure(number, requests, draws=seen)
+    unseen = measure(number, requests, draws=fresh) if requests else None
     return SizedScheme(family.name, admission, family.make(number), low, high, found, unseen)
 
 

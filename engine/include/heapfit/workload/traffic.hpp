@@ -2,9 +2,10 @@
 // What is offered to a heap: when requests arrive, how large they are, how long they are held.
 //
 //   Traffic = ArrivalLaw  x  SizeLaws  x  HoldingLaw          TrafficSource: the requests of a
-//             stream 1       stream 2     stream 3            traffic and a seed, one by one
+//             random 1       random 2     random 3            traffic and a seed, one by one
+//           + more streams, each of its own laws
 //
-// Each law draws from a stream of its own, one draw a request whether it is served or not: so
+// Each law draws from random numbers of its own, one draw a request whether it is served or not: so
 // every heap is offered the very same requests, and changing one law leaves the others' draws as
 // they are. Times are nanoseconds from the start, sizes bytes. Laws are checked when they are made:
 // an Error names law and key. The same laws and seed give the same requests on every machine.
@@ -276,11 +277,13 @@ using HoldingLaw = std::variant<ExponentialHolding, FixedHolding, UniformHolding
 struct Traffic {
     // Throws Error if arrivals are not recorded and no size law is given, if they are recorded and
     // one is given, or if the holding is to be the recorded one and there is none.
-    Traffic(ArrivalLaw arrival_law, std::optional<SizeLaws> size_law, HoldingLaw holding_law);
+    Traffic(ArrivalLaw arrival_law, std::optional<SizeLaws> size_law, HoldingLaw holding_law,
+            std::vector<Traffic> more = {});
 
     ArrivalLaw arrivals;
     std::optional<SizeLaws> sizes;
     HoldingLaw holding;
+    std::vector<Traffic> beside; // further streams that arrive at the same heap
 };
 
 struct OfferedRequest {
@@ -289,9 +292,11 @@ struct OfferedRequest {
     Nanoseconds holding_ns; // 0 with a FifoService: then `departure` tells
 };
 
-class TrafficSource {
+// The requests of one stream.
+class StreamSource {
   public:
-    TrafficSource(Traffic traffic, std::uint64_t seed);
+    // `number`: of the stream, from 0 on; each has random numbers of its own.
+    StreamSource(Traffic traffic, std::uint64_t seed, std::uint64_t number);
 
     // False after the last one, which only recorded arrivals have. Throws Error if a time reaches
     // 2^63 ns.
@@ -339,6 +344,47 @@ class TrafficSource {
     Ahead ahead_;
     std::size_t position_ = 0; // in ahead_
     std::size_t recorded_ = 0; // requests of a recording that were drawn
+};
+
+// The requests of all streams of a traffic, earliest first; of equal times the first stream's.
+class TrafficSource {
+  public:
+    TrafficSource(const Traffic &traffic, std::uint64_t seed);
+
+    // False after the last one of all. Throws Error if a time reaches 2^63 ns.
+    [[nodiscard]] bool next(OfferedRequest &request) {
+        std::size_t first = streams_.size();
+        for (std::size_t i = 0; i < streams_.size(); i++) {
+            Stream &one = streams_[i];
+            one.is_known = one.is_known || one.source.next(one.request);
+            if (one.is_known && (first == streams_.size() ||
+                                 one.request.time_ns < streams_[first].request.time_ns)) {
+                first = i;
+            }
+        }
+        if (first == streams_.size()) {
+            return false;
+        }
+        last_ = first;
+        streams_[first].is_known = false;
+        request = streams_[first].request;
+        return true;
+    }
+
+    // When the request that came last leaves if it is served.
+    [[nodiscard]] Nanoseconds departure(const OfferedRequest &request) {
+        return streams_[last_].source.departure(request);
+    }
+
+  private:
+    struct Stream {
+        StreamSource source;
+        bool is_known = false; // its next request
+        OfferedRequest request{};
+    };
+
+    std::vector<Stream> streams_;
+    std::size_t last_ = 0; // whose request was the last
 };
 
 } // namespace heapfit
