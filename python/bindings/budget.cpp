@@ -105,9 +105,10 @@ void make_pool_replay(PoolReplay *self, const EventArray &events,
     new (self) PoolReplay(events.events(), shapes, alignment, stretches);
 }
 
-PoolRefusals run_pools(const PoolReplay &replay, const std::vector<std::uint32_t> &counts) {
+PoolRefusals run_pools(const PoolReplay &replay, const std::vector<std::uint32_t> &counts,
+                       bool falls_back) {
     const nb::gil_scoped_release release;
-    return replay.run(counts);
+    return replay.run(counts, falls_back);
 }
 
 Array<std::uint64_t> requests(const PoolRefusals &found) {
@@ -129,7 +130,8 @@ void bind_pool_replay(nb::module_ &module) {
                            "requests go to the next of class_pools' rule.")
         .def("__init__", &make_pool_replay, nb::arg("events"), nb::arg("pools"),
              nb::arg("alignment"), nb::arg("stretches"))
-        .def("run", &run_pools, nb::arg("counts"), "One pass with so many blocks of each.");
+        .def("run", &run_pools, nb::arg("counts"), nb::arg("falls_back") = true,
+             "One pass with so many blocks of each; without a fall-back a full pool refuses.");
 }
 
 } // namespace

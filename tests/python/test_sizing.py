@@ -346,6 +346,16 @@ def test_every_pool_admits_the_share_and_a_fifth_less_memory_does(sizing):
     assert sizing.memory == sum(pool.size * pool.count for pool in sizing.pools)
 
 
+def test_pools_without_fall_back_have_the_least_counts_that_serve_the_trace(campus, sizing):
+    replay = PoolReplay(campus.events(), sizing.alone.shapes)
+    counts = np.array([pool.count_alone for pool in sizing.pools])
+    refused = replay.run(counts, falls_back=False).sum_rows()
+    fewer = replay.run(np.maximum(counts - 1, 0), falls_back=False).sum_rows()
+    for place, count in enumerate(counts):
+        assert refused.share(place) <= 0.05 and (count == 0 or fewer.share(place) > 0.05)
+    assert all(one.count_alone <= one.alone.run_out.count for one in sizing.pools)
+
+
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
@@ -613,10 +623,10 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     done = heapfit("size", "t.txt", "--admission", 0.9, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Reserve ")
+    assert lines[0].startswith("Set aside ")
     assert lines[1].startswith("t.txt: 20,000 events; each pool is to serve 90 %")
     assert [line.split()[0] for line in lines[3:8]] == ["=528", "=1040", "=1978", "=2952", "all"]
-    assert lines[3].split()[:3] == ["=528", "6", "3,168"]
+    assert lines[3].split()[:4] == ["=528", "6", "8", "3,168"]
     assert max(map(len, lines[:7])) <= 80
     arguments = ("--pool-sizes", "1040,2952", "--admission", "0.98")
     content = heapfit_json("size", "t.txt", *arguments, folder=tmp_path)

@@ -119,6 +119,7 @@ struct PoolReplay::Pass {
     static constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
     const PoolReplay &replay;
+    bool falls_back;                   // from a full pool to the next
     std::vector<std::uint32_t> left;   // free blocks of each pool
     std::vector<std::uint32_t> placed; // by slot: the pool of its object
     std::uint64_t *requests = nullptr; // of the stretch
@@ -143,13 +144,16 @@ struct PoolReplay::Pass {
                 left[pool]--;
                 return pool;
             }
+            if (!falls_back) {
+                break;
+            }
         }
         refused[wish.first]++;
         return nowhere;
     }
 
     // As the pools' own resize: a block stays where its pool is the first choice for the new size,
-    // else moves, and stays after all where nothing else is free and it fits.
+    // else moves, and stays after all where nothing else is free, it fits and there is a fall-back.
     void resize(const SizeClass &wish, std::uint32_t &pool) {
         if (!wish.pools.empty() && pool == wish.first) {
             requests[pool]++;
@@ -159,20 +163,21 @@ struct PoolReplay::Pass {
         if (moved != nowhere) {
             left[pool]++;
             pool = moved;
-        } else if (wish.fits[pool]) {
+        } else if (falls_back && wish.fits[pool]) {
             refused[wish.first]--;
         }
     }
 };
 
-PoolRefusals PoolReplay::run(std::span<const std::uint32_t> counts) const {
+PoolRefusals PoolReplay::run(std::span<const std::uint32_t> counts, bool falls_back) const {
     if (counts.size() != pools_) {
         throw Error("pools: " + std::to_string(counts.size()) + " counts for " +
                     std::to_string(pools_) + " pools");
     }
     const std::size_t cells = ends_.size() * pools_;
     PoolRefusals found{std::vector<std::uint64_t>(cells), std::vector<std::uint64_t>(cells)};
-    Pass pass{*this, {counts.begin(), counts.end()}, std::vector(slots_, Pass::nowhere)};
+    Pass pass{
+        *this, falls_back, {counts.begin(), counts.end()}, std::vector(slots_, Pass::nowhere)};
     std::size_t next = 0;
     for (std::size_t stretch = 0; stretch < ends_.size(); stretch++) {
         pass.requests = found.requests.data() + stretch * pools_;

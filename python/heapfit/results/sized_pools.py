@@ -14,7 +14,7 @@ from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, colum
 from heapfit.results.run_out import RUN_OUT
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
-from heapfit.sizing.run_out import Chance, least_seen, rarest_shown
+from heapfit.sizing.run_out import Chance, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.trace.stored import TraceInfo
 
@@ -34,11 +34,6 @@ def _of_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
     return lambda row: None if row[0] is None else figure(row[0])
 
 
-def _star(row: _Row) -> str:
-    """A mark where a count is extrapolated."""
-    return "*" * (row[0].alone.run_out if row[0] else row[1].alone).is_beyond
-
-
 def _unseen(row: _Row) -> Chance:
     return row[1].unseen.overall if row[0] is None else row[0].unseen
 
@@ -55,11 +50,19 @@ _ROWS: tuple[Column[_Row], ...] = (
     ),
     Column(page="requests", shown=_of_pool(lambda pool: pool.alone.demand.requests)),
     Column(heading="count", shown=_of_pool(lambda pool: pool.count)),
+    Column(
+        heading="alone",
+        page="without fall-back",
+        shown=lambda row: row[0].count_alone if row[0] else None,
+    ),
     Column(heading="bytes", page="memory", shown=lambda row: (row[0] or row[1]).memory, told=size),
     Column(
         heading="refused",
         page="out of memory",
-        shown=lambda row: format_share((row[0] or row[1]).refused) + _star(row),
+        shown=lambda row: (
+            format_share((row[0] or row[1]).refused)
+            + "*" * (row[0].alone.run_out if row[0] else row[1].alone).is_beyond
+        ),
     ),
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
     Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: _interval(_unseen(row))),
@@ -77,7 +80,7 @@ _POOLS: tuple[Column[SizedPool], ...] = (
     Column("requests", value=lambda pool: pool.alone.demand.requests),
     Column("most_live", value=lambda pool: pool.alone.demand.peak),
     Column("independent_looks", value=lambda pool: pool.alone.looks),
-    Column("count"),
+    *columns("count", "count_alone"),
     Column("bytes", value=lambda pool: pool.memory),
     Column("refused"),
     Column("unseen", value=lambda pool: object_of(_CHANCE, pool.unseen)),
@@ -93,18 +96,12 @@ _CURVE: tuple[Column[SeparatePools], ...] = (
 
 def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
     """A table of the pools, with fall-back to larger ones; the JSON has each alone, too."""
-    fields = {
-        "trace": info.program or info.source,
-        "events": info.events,
-        "queue": info.queue,
-        "admission": sizing.admission,
-        "memory": sizing.memory,
-        "refused": sizing.refused,
-        "unseen": object_of(_UNSEEN, sizing.unseen),
-    }
     queue = f", released by {info.queue}" if info.queue else ""
     return [
-        Fields(fields),
+        Fields({"trace": info.program or info.source}),
+        Fields({one: getattr(info, one) for one in ("events", "queue")}),
+        Fields({one: getattr(sizing, one) for one in ("admission", "memory", "refused")}),
+        Fields({"unseen": object_of(_UNSEEN, sizing.unseen)}),
         Table(_POOLS, sizing.pools, "pools"),
         Fields({"memory_alone": sizing.alone.memory}),
         Table(_CURVE, sizing.alone.curve(), "curve_alone"),
@@ -119,32 +116,37 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
             for pool in [one for one in sizing.pools if one.is_exact][:1]
         ),
         Line("bytes: of blocks, without bookkeeping."),
+        Line(
+            "alone: blocks that this recording needs without fall-back to larger pools, "
+            f"{size(sum(pool.size * pool.count_alone for pool in sizing.pools))} in all."
+        ),
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("Erlang-B: of each pool alone, if requests arrived independently."),
         Line(f"hold-out: {sizing.unseen.description}"),
         *(
-            Line(_describe_extrapolated(pool.alone, sizing.alone.refused))
+            Line(_describe_extrapolated(pool))
             for pool in [one for one in sizing.pools if one.alone.run_out.is_beyond][:1]
         ),
     ]
 
 
-def _describe_extrapolated(pool: SeparatePool, refused: float) -> str:
+def _describe_extrapolated(pool: SizedPool) -> str:
     """Why the first count that is extrapolated is so high, and which one the trace itself asks."""
     return (
-        f"* extrapolated: of pool {_name(pool)} this trace shows no share below "
-        f"{format_share(rarest_shown(pool.demand))}, as its requests tell as much as "
-        f"{pool.looks:,.0f} independent ones. For the trace itself "
-        f"{least_seen(pool.demand, refused):,} blocks are enough."
+        f"* extrapolated: of pool {_name(pool.alone)} this trace shows no share below "
+        f"{format_share(rarest_shown(pool.alone.demand))}, as its requests tell as much as "
+        f"{pool.alone.looks:,.0f} independent ones. For the trace itself {pool.count_alone:,} "
+        "blocks are enough."
     )
 
 
 def _answer(sizing: PoolSizing) -> str:
     """The memory, and how many of the recorded requests find none."""
-    pools = format_count(len(sizing.pools), "pool")
     none = f"{format_share(sizing.refused)} of the recorded requests find no block"
-    served = none if sizing.refused else "all recorded requests find a block"
-    return f"Reserve {size(sizing.memory)} in {pools}: {served}."
+    return (
+        f"Set aside {size(sizing.memory)} in {format_count(len(sizing.pools), 'pool')}: "
+        f"{none if sizing.refused else 'all recorded requests find a block'}."
+    )
 
 
 def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
@@ -172,11 +174,16 @@ def _draw_pools(sizing: PoolSizing, caption: str) -> Chart:
     curve = sizing.alone.curve()
     shown = [one for one in curve if not one.is_beyond]
     beyond = [*shown[-1:], *(one for one in curve if one.is_beyond)]
-    name, marker = "with fall-back to larger pools", {"color": COLOURS[0], "size": 10}
+    chosen = points(
+        "with fall-back to larger pools",
+        [1 - sizing.admission],
+        [sizing.memory],
+        {"color": COLOURS[0], "size": 10},
+    )
     curves = [
         _draw_curve("each alone", shown, "solid"),
         _draw_curve("extrapolated", beyond, "dash"),
-        points(name, [1 - sizing.admission], [sizing.memory], marker) | BYTES_HOVER,
+        chosen | BYTES_HOVER,
     ]
     return memory_chart(
         "Memory of all pools over the share of requests out of memory.",

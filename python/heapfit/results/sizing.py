@@ -22,8 +22,7 @@ def sizing_page(
     command: str,
 ) -> Document:
     """The page of a sizing; `aim` is the share to serve, and of what."""
-    chart, table = found
-    share, unit = aim
+    (chart, table), (share, unit) = found, aim
     return Document(
         command="size",
         kind=subject,

@@ -62,6 +62,22 @@ def choose_counts(
     return np.asarray(chosen + np.maximum(counts - peaks, 0), dtype=np.int64)
 
 
+def counts_without_fall_back(replay: PoolReplay, alone: SeparatePools) -> Integers:
+    """The least count of each pool that serves its share of the trace, if a full pool refuses.
+
+    By bisection: a block more never refuses more where blocks are not resized. Nothing is
+    extrapolated.
+    """
+    most = np.array([pool.demand.peak for pool in alone.pools])
+    least = np.full_like(most, -1)  # that refuses too many
+    while (most - least > 1).any():
+        middle = np.maximum((least + most) // 2, 0)
+        found = replay.run(middle, falls_back=False).sum_rows()
+        is_enough = found.refused[0] <= alone.refused * found.requests[0]
+        least, most = np.where(is_enough, least, middle), np.where(is_enough, middle, most)
+    return most
+
+
 def least_counts(
     does: Callable[[Integers], bool],
     sizes: Integers,

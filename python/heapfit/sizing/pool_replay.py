@@ -76,9 +76,9 @@ class PoolReplay:
         self._pools = len(shapes)
         self.events = len(events)
 
-    def run(self, counts: Integers) -> Refusals:
+    def run(self, counts: Integers, *, falls_back: bool = True) -> Refusals:
         """The refusals of pools with these counts, in BLOCKS stretches of equal events."""
-        found = self._replay.run(counts.tolist())
+        found = self._replay.run(counts.tolist(), falls_back)
         requests, refused = (
             values.astype(np.int64).reshape(BLOCKS, self._pools)
             for values in (found.requests, found.refused)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.progress import Progress, ignore_progress
-from heapfit.sizing.pool_counts import choose_counts
+from heapfit.sizing.pool_counts import choose_counts, counts_without_fall_back
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.run_out import Chance
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools, size_separately
@@ -37,8 +37,9 @@ class PoolOptions:
 class SizedPool:
     """One pool of several. Shares are of the requests whose first choice it is."""
 
-    alone: SeparatePool  # the same pool without help from others
+    alone: SeparatePool  # the same pool, if it never refused
     count: int
+    count_alone: int  # that the trace needs without a fall-back to larger pools
     refused: float  # in the trace itself
     unseen: Chance
 
@@ -129,8 +130,11 @@ def size_pools(
         progress=progress,
         sweep=sweep,
     )
+    without = counts_without_fall_back(replay, alone)
     pools = tuple(
-        SizedPool(pool, count, found.share(place), unseen.pools[place])
-        for place, (pool, count) in enumerate(zip(alone.pools, counts.tolist(), strict=True))
+        SizedPool(pool, count, own, found.share(place), unseen.pools[place])
+        for place, (pool, count, own) in enumerate(
+            zip(alone.pools, counts.tolist(), without.tolist(), strict=True)
+        )
     )
     return PoolSizing(admission, pools, found.sum_pools().share(0), unseen, alone)

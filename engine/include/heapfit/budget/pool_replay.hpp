@@ -26,8 +26,8 @@ struct PoolRefusals {
 };
 
 // A trace made ready for pools of given sizes and any counts. A full pool's requests go to the next
-// one of class_pools' rule; there is no shared heap, so what is above the largest pool is refused
-// and counts as the largest pool's. Immutable, so threads may share it.
+// one of class_pools' rule, or are refused; there is no shared heap, so what is above the largest
+// pool is refused and counts as the largest pool's. Immutable, so threads may share it.
 class PoolReplay {
   public:
     // The trace is cut into `stretches`, equal in events. Alignments above the heap's own are not
@@ -36,9 +36,10 @@ class PoolReplay {
     PoolReplay(std::span<const Event> events, std::span<const PoolShape> pools,
                std::uint32_t alignment, std::uint32_t stretches);
 
-    // One pass with so many blocks, in the order of the pools given. Throws Error unless there is
-    // one count for each pool.
-    [[nodiscard]] PoolRefusals run(std::span<const std::uint32_t> counts) const;
+    // One pass with so many blocks, in the order of the pools given. Without a fall-back a full
+    // pool refuses. Throws Error unless there is one count for each pool.
+    [[nodiscard]] PoolRefusals run(std::span<const std::uint32_t> counts,
+                                   bool falls_back = true) const;
 
   private:
     enum class Kind : std::uint8_t { alloc, resize, free };
