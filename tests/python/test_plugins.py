@@ -289,6 +289,18 @@ def test_the_adapter_of_the_page_works_as_printed(tmp_path: Path) -> None:
     assert row.faults == () and row.r_safe is not None
 
 
+def test_the_page_has_plug_ins_among_the_candidates(tmp_path: Path) -> None:
+    plugin = ROOT / "examples/plugins/bump.c"
+    words = ["compare", ECHO, "tlsf", "--plugin", plugin, "--report", "page.html"]
+    done = run_heapfit(*words, folder=tmp_path, environment=os.environ)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    table = page[page.index('id="candidates"') :]
+    row = table[table.index("bump") : table.index("</tr>", table.index("bump"))]
+    assert "your plug-in" in row and "132,368" in row
+    assert "bump: no fault was found in its replays." in page
+
+
 def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     tmp_path: Path,
 ) -> None:

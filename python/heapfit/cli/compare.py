@@ -57,8 +57,6 @@ def run(command: CompareCommand) -> None:
     sources, named = _split_words(words)
     if not (sources or specs):
         raise UsageError("give a trace or a workload")
-    if command.report is not None and command.plugins:
-        raise UsageError("--report shows no plug-ins: give one of the two")
     request = ComparisonRequest(
         tuple(named),
         tuple(map(load_plan, command.plans or [])),

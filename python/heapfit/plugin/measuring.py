@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -64,6 +65,11 @@ class PluginRow:
     footprint: int | None  # highest byte of a block, in R_safe
     placements: int | None  # hash of all offsets, in R_safe, as a ReplayResult has it
     events_replayed: int  # of all replays: what it cost
+    # What a table of heaps asks of each row.
+    reason: ClassVar = "your plug-in"
+    r_safe_at_least: ClassVar = None
+    trained_on_this_trace: ClassVar = False
+    is_cut_to_trace: ClassVar = False
 
     @property
     def replay(self) -> PluginRow | None:

@@ -29,8 +29,7 @@ SIZED_LIMIT = (
 
 def _show_region(row: Row | PluginRow) -> object:
     """R_safe, or its lower bound where the row cannot win and was not searched further."""
-    at_least = None if isinstance(row, PluginRow) else row.r_safe_at_least
-    return row.r_safe if at_least is None else f">= {at_least:,}"
+    return row.r_safe if row.r_safe_at_least is None else f">= {row.r_safe_at_least:,}"
 
 
 def _if_ours(column: Column[Row]) -> Column[Any]:
@@ -43,10 +42,10 @@ def _if_ours(column: Column[Row]) -> Column[Any]:
 _NEEDS: tuple[Column[Any], ...] = (
     Column("name", "candidate", shown=lambda row: row.name + marks_of(row)),
     Column("is_plugin", value=lambda row: isinstance(row, PluginRow)),
-    _if_ours(Column("reason")),
+    Column("reason"),
     Column("r_min", "R_min"),
     Column("r_safe", "R_safe", shown=_show_region),
-    _if_ours(Column("r_safe_at_least")),
+    Column("r_safe_at_least"),
     Column("step", "step", shown=lambda row: row.step or None),
     _if_ours(Column("is_exhaustive")),
     Column("alignment"),

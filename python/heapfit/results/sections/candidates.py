@@ -21,6 +21,7 @@ from heapfit.results.parts import (
     Table,
     paragraph,
 )
+from heapfit.results.plugins import plugin_parts
 from heapfit.results.sections.candidate_charts import footprint_chart, fragmentation_chart
 
 _OPEN = 5  # rows; the others are folded
@@ -29,8 +30,8 @@ _OPEN = 5  # rows; the others are folded
 def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     """All rows of the case's comparison: the winner, others, then those cut to this recording."""
     comparison, winner = with_measures(case.comparison, case.shown), case.winner
-    rows = sorted(
-        comparison.rows,
+    rows: list[Row] = sorted(
+        [*comparison.rows[:1], *comparison.plugins, *comparison.rows[1:]],
         key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
     )
     words = marked(
@@ -51,12 +52,17 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
         _rank(rows[:_OPEN], winner, comparison),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
         *([fold] if left else []),
+        *(
+            one
+            for one in plugin_parts([(row.name, row) for row in comparison.plugins])
+            if isinstance(one, Line)
+        ),
     ]
     return Section("candidates", "The choice", parts, "Candidates")
 
 
 def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
-    unbeaten = measured.unbeaten
+    unbeaten, times = measured.unbeaten, {name: one.time for name, one in measured.measures.items()}
     columns: list[Column[Row]] = [
         Column(page="candidate", shown=lambda row: _name_row(row, winner, unbeaten)),
         Column(page=term("r-min"), shown=_least_region),
@@ -78,9 +84,7 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
             shown=lambda row: _fragmentation(row, "external_peak"),
             told=known_size,
         ),
-        Column(
-            page="instructions a call", shown=lambda row: count(measured.measures[row.name].time)
-        ),
+        Column(page="instructions a call", shown=lambda row: count(times.get(row.name))),
         Column(
             page=term("trained"), shown=lambda row: "yes" if row.trained_on_this_trace else "no"
         ),
@@ -114,7 +118,7 @@ def _over_peak(row: Row) -> str:
 
 def _fragmentation(row: Row, field: str) -> int | None:
     """The highest of a fragmentation; None if the blocks were not looked at over time."""
-    is_known = row.replay is not None and len(row.replay.series["event"]) > 0
+    is_known = isinstance(row, Row) and row.replay and len(row.replay.series["event"]) > 0
     return getattr(row.replay, field) if is_known else None
 
 
