@@ -109,14 +109,19 @@ def is_simulated(word: str) -> bool:
 def describe_namesakes(name: str, known: Collection[str] = ()) -> tuple[str, ...]:
     """A sentence on the heaps of others that an allocator of ours shares its name with.
 
-    None if one of them is known.
+    Of those that are known, in what they differ.
 
-    >>> describe_namesakes("tlsf"), describe_namesakes("tlsf", ["esp-tlsf"])
-    (("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",), ())
+    >>> describe_namesakes("tlsf")
+    ("tlsf is heapfit's own: those of others are mattconte-tlsf and esp-tlsf.",)
+    >>> describe_namesakes("tlsf", ["tlsf", "mattconte-tlsf"])
+    ("tlsf is heapfit's own: mattconte-tlsf has 3,192 B of lists in any region.",)
     """
     others = [one for one in SYSTEM_HEAPS if one.endswith(f"-{name}")]
-    told = f"{name} is heapfit's own: those of others are {' and '.join(others)}."
-    return (told,) if others and not {*others} & {*known} else ()
+    told = (
+        "; ".join(f"{one} {SYSTEM_HEAPS[one]['differs']}" for one in others if one in known)
+        or f"those of others are {' and '.join(others)}"
+    )
+    return (f"{name} is heapfit's own: {told}.",) if others else ()
 
 
 def suggest_heap(name: str) -> str:
