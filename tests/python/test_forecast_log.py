@@ -8,6 +8,7 @@ names, addresses and most numbers are not. Each sample names its thread or the s
 import codecs
 import gzip
 import json
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -563,3 +564,19 @@ def test_what_fell_and_may_be_level_has_no_date_beyond_ten_such_logs():
 def test_a_level_excludes_a_fall_that_ends_within_ten_such_logs(least, told):
     values = np.where(np.arange(48) < 42, 100.0, least)  # 0.6875 of the log lie between
     assert is_level(values, values, 0, 24) == told
+
+
+def test_a_request_is_looked_for_in_each_heap_of_a_log(tmp_path):
+    lines = [f"{name}: free {free} largest {free - 8}" for name, free in (("a", 9000), ("b", 500))]
+    (tmp_path / "log").write_text("\n".join(lines) + "\n")
+    shown = heapfit("forecast", "log", "--sizes", "1000", folder=tmp_path).stdout
+    assert shown.startswith(
+        "A request of 1,000 B fits in 1 of 1 state of 'a', 0 of 1 state of 'b'."
+    )
+
+
+def test_what_was_free_at_least_is_no_more_than_at_last(tmp_path):
+    (tmp_path / "log").write_text("9000 heap: free 900\n9500 heap: free 950\n100 heap: free 800\n")
+    shown = heapfit("forecast", "log", folder=tmp_path).stdout
+    least, last = (re.search(rf"([\d,]+) B at {word}", shown)[1] for word in ("least", "last"))
+    assert least <= last == "800"

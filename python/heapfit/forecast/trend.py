@@ -109,5 +109,4 @@ def _interval(slopes: NDArray[np.float64], spread: float) -> tuple[float, float]
     """Sen's: the slopes so far below and above the median as the score may be by chance."""
     count = len(slopes)
     low = max(0, int((count - spread) / 2))
-    high = min(count - 1, int((count + spread) / 2))
-    return float(slopes[low]), float(slopes[high])
+    return float(slopes[low]), float(slopes[min(count - 1, int((count + spread) / 2))])

@@ -17,6 +17,7 @@ from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure,
 from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 
 _DAY = 86_400
+_MOST_HEAPS = 4  # beside the first, in which a request is looked for
 _LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
 _OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
 _UNIT = re.compile(r"(?<=\d )B\b")
@@ -41,7 +42,10 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     blocks = [one for one in log.states if one.largest is not None and one.free]
     dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
     failure, finding = describe_failure(seen), _describe_finding(seen)
-    is_short, needed = seen.finding is Finding.TOO_SHORT, _describe_needed(seen)
+    is_short, needed = (
+        seen.finding is Finding.TOO_SHORT,
+        _describe_needed([seen, *others[:_MOST_HEAPS]]),
+    )
     texts = [
         *dry,
         *which_hold((dry, "")),
@@ -51,7 +55,8 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         *which_hold((seen.decline and not has_failed, _CAVEAT)),
         "",
         _describe_reading(seen, is_one_of_several=bool(others)),
-        f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, {seen.least:,} B at least.",
+        f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, "
+        f"{min(seen.least, last.free):,} B at least.",
         *(
             f"Largest free block: {one.largest or 0:,} B at last, "
             f"{format_share((one.largest or 0) / one.free)} of the free bytes."
@@ -207,14 +212,21 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
 
 
-def _describe_needed(seen: Outlook) -> list[str]:
-    """Of each size that is to be served, in how many states it fits."""
-    by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
+def _describe_needed(heaps: Sequence[Outlook]) -> list[str]:
+    """Of each size that is to be served, in how many states of each heap it fits."""
     return [
-        f"A request of {size:,} B fits in {fits:,} of {format_count(len(seen.boot), 'state')}{by}."
-        for size, fits in zip(seen.needed, seen.fitting, strict=True)
+        f"A request of {size:,} B fits in "
+        + ", ".join(_count_fitting(one, i, is_named=len(heaps) > 1) for one in heaps)
+        + "."
+        for i, size in enumerate(heaps[0].needed)
         if size
     ]
+
+
+def _count_fitting(seen: Outlook, place: int, *, is_named: bool) -> str:
+    by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
+    states = f"{seen.fitting[place]:,} of {format_count(len(seen.boot), 'state')}{by}"
+    return f"{states} of {seen.log.name!r}" if is_named else states
 
 
 def _describe_reserves(seen: Outlook) -> list[str]:

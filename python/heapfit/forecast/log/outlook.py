@@ -324,8 +324,7 @@ def _pool(boots: Sequence[_Series]) -> _Series:
         for one, level in zip(boots, levels, strict=True)
     ]
     rows = [np.concatenate(column) for column in zip(*moved, strict=True)]
-    order = np.argsort(rows[0], kind="stable")
-    return _Series(*(row[order] for row in rows))
+    return _Series(*(row[np.argsort(rows[0], kind="stable")] for row in rows))
 
 
 def _places(states: Sequence[HeapState]) -> Numbers:

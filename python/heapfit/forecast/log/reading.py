@@ -146,12 +146,11 @@ def _read_lines(
 def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, bool, int]:
     """Internal memory first, external and what is never free last, then what is said most of."""
     name, found = heap
-    said = sum(len(one.values) for one in found)
     return (
         all(one.values.get(Field.FREE) == 0 for one in found),
         not _INTERNAL.search(name),
         bool(_EXTERNAL.search(name)),
-        -said,
+        -sum(len(one.values) for one in found),
     )
 
 
