@@ -196,6 +196,8 @@ def test_a_lead_that_parts_of_a_service_do_not_show_is_luck(tmp_path: Path) -> N
     table = replace(choice.comparison, rows=tuple(replace(one, parts=()) for one in plain))
     needs = [passed.parts]
     needs += [cut.judge(table, row, FitOptions()).row(row.name).parts for row in table.rows]
+    learned, again = (cut.measure(passed, FitOptions(), cut.parts) for _ in range(2))
+    assert learned[0] == again[0] == passed.parts and again[1].plans == 0  # halves learn once
     least, *others = (sum(one or 0 for one in each) for each in needs)
     assert min(others) - least < LEAST_POINTS / 100 * sum(peaks)
     assert cut_parts(chosen(BROKEN[0])[0]) is None  # a job has no such parts

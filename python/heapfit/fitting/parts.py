@@ -18,6 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.row import Row
@@ -38,6 +39,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 
 PARTS: Final = 8
 _PARTS: Final = "parts"  # of what was found of a recording
+_LEARNED: Final = "learned"  # of a half
 _LIVES: Final = 10  # events of a part for each block that is live at once: holes take long to form
 
 
@@ -74,19 +76,26 @@ class Parts:
         if row.trained_on_this_trace:
             climbs = not row.name.startswith(BY_LIFETIME)
             options = replace(options, layout=find_layout(row.plan), climbs=climbs)
-            learned = [
-                split_applicable(list_uncounted(shorten(one, GUESSED_ON) or one, options))
-                for one in reversed(self.halves)
-            ]
-            plans = [one.plan(row.name) or row.plan for one in learned]
+            learned = [_learn(one, options) for one in reversed(self.halves)]
+            plans = [one.plan(row.name) or row.plan for one, _ in learned]
             heaps = [replace(row.heap, plan=plan) for plan in plans]
-            work = total_work(one.work for one in learned)
+            work = total_work(one for _, one in learned)
         found = [
             measure(heaps[i >= len(parts) // 2], [one], every_size=False)
             for i, one in enumerate(parts)
         ]
         work += Work(regions=sum(one.events for one in found))
         return tuple(one.most for one in found), work
+
+
+def _learn(half: LoadedTrace, options: PlanOptions) -> tuple[Portfolio, Work]:
+    """What a half learns, of an excerpt where it is long; and the work: none but the first time."""
+    key, work = (_LEARNED, repr(options)), Work()
+    if key not in half.found:
+        learned = split_applicable(list_uncounted(shorten(half, GUESSED_ON) or half, options))
+        half.found[key], work = learned, learned.work
+    found: Portfolio = half.found[key]
+    return found, work
 
 
 def cut_parts(recording: LoadedTrace) -> Parts | None:
