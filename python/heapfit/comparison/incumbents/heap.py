@@ -31,7 +31,7 @@ from heapfit.comparison.incumbents.heaps import (
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
-    list_moves,
+    find_last_sizes,
     replace_resizes,
     requests_of,
 )
@@ -41,7 +41,7 @@ from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_p
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_event
 from heapfit.plan.values import parse_values
-from heapfit.trace.operations import ALIGNED, is_allocation, is_end
+from heapfit.trace.operations import ALIGNED, RESIZE, is_allocation, is_end
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
@@ -147,7 +147,10 @@ class Heap:
         self, requests: Requests, refused: NDArray[np.uint64] | None = None
     ) -> NDArray[np.bool_]:
         """True for each resize that it serves by a new block, where it refuses these events."""
-        return list_moves(requests, self._moves, refused)
+        is_resize = (requests.op == RESIZE) & (requests.size > 0)
+        return np.asarray(
+            is_resize & self._moves(requests.size, find_last_sizes(requests, refused))
+        )
 
     def _with_least(self, requests: Requests) -> Requests:
         is_freed = is_end(requests.op, requests.size)

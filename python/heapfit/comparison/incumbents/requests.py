@@ -6,9 +6,9 @@ resize of 3 to 80 B   where it cannot   request of 80 B as 7, free of 3; later 3
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.plan import Plan
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end
-
-# True where a resize to a size, from another one, is served by a new block.
-Moves: TypeAlias = Callable[[NDArray[np.uint64], NDArray[np.uint64]], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,16 +106,14 @@ def find_placing_events(requests: Requests) -> NDArray[np.int64]:
     return np.flatnonzero(~is_end(requests.op, requests.size))
 
 
-def list_moves(
-    requests: Requests, find_moves: Moves, refused: NDArray[np.uint64] | None
-) -> NDArray[np.bool_]:
-    """True for each resize that a heap serves by a new block; `refused` events change no size."""
+def find_last_sizes(requests: Requests, refused: NDArray[np.uint64] | None) -> NDArray[np.uint64]:
+    """The size of each event's object before it; `refused` events change no size."""
     size, by_object = requests.size, np.argsort(requests.named, kind="stable")
     served = ~np.isin(by_object, () if refused is None else refused)
     last = np.maximum.accumulate(np.where(served, np.arange(len(size)), 0))
     last_size = np.zeros(len(size), np.uint64)
     last_size[by_object[1:]] = size[by_object[last[:-1]]]
-    return np.asarray((requests.op == RESIZE) & (size > 0) & find_moves(size, last_size))
+    return last_size
 
 
 def replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
