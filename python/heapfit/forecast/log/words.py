@@ -47,6 +47,11 @@ _SPELLINGS = tuple(
         (r"space in free ordinary blocks", "free bytes"),  # mallinfo's fordblks by the manual
         (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
         (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
+        # What is free behind words of other memories, as of each task's stack
+        (
+            r"(?i)\b(stack|flash|swap|disk|spiffs|littlefs)([ :=]{1,3}\d+(?: ?bytes)?) free\b",
+            r"\1\2",
+        ),
         # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
         (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
         (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
