@@ -18,6 +18,7 @@ from sweep_work import children
 from grid import thin
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.plan.quantities import format_share
 from heapfit.results.html import render
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.metrics import METRICS
@@ -222,6 +223,22 @@ def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
         ]
     assert any(line.startswith("Regions differ, ") for line in lines)
     assert lines[-1] == "96,000 requests simulated in 24 runs, seed 1; ± at 95 % confidence."
+
+
+def test_a_scenario_of_one_point_prints_the_loss_by_size(tmp_path):
+    """Of 30 partitions of 512 B, and 10 requests of one partition or of 4 live at once."""
+    (tmp_path / "one.toml").write_text(
+        'schema = 1\nname = "one"\n[traffic]\narrivals = { law = "poisson", rate = 10 }\n'
+        'sizes = { law = "empirical", sizes = [512, 2048], weights = [1, 1] }\n'
+        'holding = { law = "fixed", mean = 1.0 }\n[schemes.chained]\n'
+        'plan = { allocator = "chained_pool", partition_size = 512, partitions = 30 }\n'
+    )
+    done = heapfit("simulate", "one.toml", "--closed-form", folder=tmp_path)
+    lines = [line.split() for line in done.stdout.splitlines()]
+    small, large = _engine.kaufman_roberts(30, np.array([1, 4], "u8"), np.array([5.0, 5.0]))
+    assert ["512", "B", *format_share(small).split()] in lines
+    assert ["2,048", "B", *format_share(large).split()] in lines
+    assert any(line[:3] == ["request", "up", "to:"] for line in lines)
 
 
 def test_json_has_intervals_closed_form_and_refusals_by_size(folder):

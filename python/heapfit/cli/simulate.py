@@ -14,7 +14,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
 from heapfit.plan.plan import plan_table
 from heapfit.results.parts import Column, Fields, Line, Part, Table, which_hold
-from heapfit.results.simulation import simulation_page
+from heapfit.results.simulation import list_refusals, simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
 from heapfit.simulation.statistics import Estimate
@@ -46,6 +46,7 @@ def _parts(simulated: SimulationResult) -> list[Part]:
         Fields({"scenario": scenario.name, "title": scenario.title, "run": scenario.run}),
         Line(f"{scenario.name}: {scenario.title}"),
         Table([*_hide_empty_columns(simulated)], simulated.results, "results", keys=keys),
+        *(list_refusals(simulated) if len(scenario.points) == 1 else []),
         *map(Line, _describe(simulated)),
     ]
 
@@ -136,6 +137,10 @@ def _describe(simulated: SimulationResult) -> list[str]:
         "utility: admission times memory, our reading of Elsayed and Galal's combined utility.",
         exact,
         *which_hold(
+            (
+                len(simulated.scenario.points) == 1,
+                "request up to: share of the requests of these sizes that are out of memory.",
+            ),
             (
                 max(regions) > 1.01 * min(regions),
                 f"Regions differ, {min(regions):,} to {max(regions):,} B: so does what they admit.",

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from heapfit.plan.quantities import NO_BREAK
+from heapfit.plan.quantities import NO_BREAK, format_share
 from heapfit.results.chart import COLOURS, Chart, Layout, Trace, line_with_marks
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.number_text import count, figure_text, percent, size
@@ -51,7 +51,7 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
     for chart in [*charts.values()][:1]:
         chart.layout["showlegend"] = True  # for all of them
     curves = [Group(one.title, [Heading(one.title.capitalize()), charts[one]]) for one in charts]
-    refusals = _list_refusals(simulation)
+    refusals = list_refusals(simulation)
     schemes = sorted({(one.scheme.name, _plan_text(one)) for one in results})
     undrawn = [(one.title, one.definition) for one in METRICS.values() if one not in charts]
     sections = [
@@ -226,7 +226,7 @@ def _draw(simulation: SimulationResult, metric: str) -> Chart | None:
     )
 
 
-def _list_refusals(simulation: SimulationResult) -> list[Part]:
+def list_refusals(simulation: SimulationResult) -> list[Part]:
     """A table: the share of the requests of each size that is not served at the first point."""
     first = simulation.results[0]
     shown = [
@@ -234,13 +234,16 @@ def _list_refusals(simulation: SimulationResult) -> list[Part]:
         for one in simulation.results
         if one.point is first.point and (one.observations or one.exact)
     ]
-    shares = [{top: lost / all_ for top, all_, lost in one.refusals_by_size()} for one in shown]
+    shares = [
+        {top: format_share(lost / all_) for top, all_, lost in one.refusals_by_size()}
+        for one in shown
+    ]
     at = _point_text(simulation, first)
     caption = f"Share of the requests of each size that are out of memory{at and f', at {at}'}."
     columns: list[Column[int]] = [
-        Column(page="request, up to", shown=size),
+        Column(heading="request up to", page="request, up to", shown=size),
         *(
-            Column(page=one.scheme.name, shown=known.get, told=percent)
+            Column(heading=one.scheme.name, page=one.scheme.name, shown=known.get)
             for one, known in zip(shown, shares, strict=True)
         ),
     ]
