@@ -575,6 +575,17 @@ def test_a_request_is_looked_for_in_each_heap_of_a_log(tmp_path):
     )
 
 
+def test_capabilities_of_esp_idf_are_named(tmp_path):
+    summary = "Heap summary for capabilities {}:\n  Totals:\n    free {} allocated 9 min_free {} "
+    summary += "largest_free_block {}\n"
+    caps = (("0x00000400", 4_071_380), ("0x00000800", 10_884), ("0x00000804", 9_000))
+    text = "".join(summary.format(name, free, free, free // 2) for name, free in caps)
+    (tmp_path / "log").write_text(text)
+    shown = heapfit("forecast", "log", "--sizes", "16717", folder=tmp_path).stdout
+    told = "0 of 1 state of 'internal', 0 of 1 state of '0x00000804', 1 of 1 state of 'PSRAM'."
+    assert " ".join(shown.split()).startswith(f"A request of 16,717 B fits in {told}")
+
+
 def test_what_was_free_at_least_is_no_more_than_at_last(tmp_path):
     (tmp_path / "log").write_text("9000 heap: free 900\n9500 heap: free 950\n100 heap: free 800\n")
     shown = heapfit("forecast", "log", folder=tmp_path).stdout

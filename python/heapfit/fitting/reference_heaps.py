@@ -176,5 +176,4 @@ def _make_row(
     if tried is not None and tried.changes is not None and title == tried.heap.title:
         known = replace(known, changes=tried.changes.needed)
     size = None if needed is None else compute_size(needed, known, selection.options)
-    costs = estimate_costs(heap, selection.choice.shown, needed)
-    return ReferenceRow(title, standing, size, costs)
+    return ReferenceRow(title, standing, size, estimate_costs(heap, selection.choice.shown, needed))

@@ -171,13 +171,12 @@ def _describe_lives(seen: Outlook) -> list[str]:
             [_date(seen, one) for one in rests],
         )
     )
-    share = format_share((len(lives) - 1) / (len(lives) + 1))
     return which_hold(
         (
             lives,
             f"{len(lives)} boots before ended low in memory, after {lasted}. The last one has run "
             f"{_length(age, log)}: {left} are left{f' ({dates})' if dates else ''} if it ends as "
-            f"they did, as {share} of such boots do.",
+            f"they did, as {format_share((len(lives) - 1) / (len(lives) + 1))} of such boots do.",
         )
     )
 

@@ -57,6 +57,8 @@ _HEADING = re.compile(
     r"|dram|iram|pool|arena)\b[^:=]{0,20}?)\s*[:=*#>\]-])[\s:=*#>\]<-]*$",
     re.IGNORECASE,
 )
+# MALLOC_CAP_SPIRAM and MALLOC_CAP_INTERNAL of ESP-IDF (components/heap/include/esp_heap_caps.h).
+_CAPABILITIES = {"0x00000400": "PSRAM", "0x00000800": "internal"}
 # A command of a shell, which prints the lines below.
 _COMMAND = re.compile(
     r"^\S{0,24}[$#>]\s+(?:app )?(?P<name>[^:=\d]{1,30}(?:heap|mem|ram|pool)\w{0,20})\s*$",
@@ -131,7 +133,8 @@ class Printed:
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
             if heading := _HEADING.match(line.text) or _COMMAND.match(line.raw):
-                self._heading, self._last = heading[heading.lastgroup or 0].strip(" '\"-[]"), None
+                name = heading[heading.lastgroup or 0].strip(" '\"-[]")
+                self._heading, self._last = _CAPABILITIES.get(name, name), None
             return []
         self._last = next((one.field for one in reversed(figures) if one.field in MAIN), self._last)
         return gather(figures, line.moments)
