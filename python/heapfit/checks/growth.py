@@ -160,11 +160,8 @@ def _find_growth(
         Change(name, None if before is None else known.get(name, NOTHING), held)
         for name, held in now.items()
     ]
-    return tuple(
-        sorted(
-            [one for one in of_all if one.growth > 0], key=lambda one: (-one.growth, str(one.name))
-        )[:MOST]
-    )
+    grown = [one for one in of_all if one.growth > 0]
+    return tuple(sorted(grown, key=lambda one: (-one.growth, str(one.name)))[:MOST])
 
 
 def _share_known(now: Mapping[Name, LiveBytes], before: Mapping[Name, LiveBytes]) -> float:

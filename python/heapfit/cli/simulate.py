@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 from heapfit.cli.arguments import command_line
@@ -65,9 +64,11 @@ def _axes(simulated: SimulationResult) -> Iterator[Column[Result]]:
     """The point for the JSON, and a column of the table for each of its values."""
     yield Column("point", value=lambda result: result.point.values)
     for key, name in simulated.scenario.short_keys().items():
-        yield Column(
-            heading=name, shown=partial(lambda key, result: _plain(result.point.values[key]), key)
-        )
+        yield _axis(key, name)
+
+
+def _axis(key: str, name: str) -> Column[Result]:
+    return Column(heading=name, shown=lambda result: _plain(result.point.values[key]))
 
 
 def _metric(name: str, heading: str) -> Column[Result]:

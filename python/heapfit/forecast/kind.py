@@ -180,10 +180,7 @@ def _judge_level(windows: Windows) -> tuple[Kind, str]:
     """The kind of windows without growth and period, by whether they are level."""
     peak = float(windows.peaks.max())
     third = len(windows) // 3
-    is_level = all(
-        abs(float(np.median(one[third : 2 * third]) - np.median(one[2 * third :]))) <= _LEVEL * peak
-        for one in (windows.peaks, windows.troughs)
-    )
+    is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))
     medians = np.median(windows.troughs.reshape(-1, _JOINED), axis=1)
     if not is_level and _crossings(medians) < _FEWEST_RETURNS:
         return Kind.JOB, "it has phases that come once"
@@ -198,6 +195,11 @@ def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
     is_large = high - low > _SWING * float(peaks.max())
     is_slow = rank_correlation(peaks.reshape(-1, 2).max(axis=1)) > _DEPENDENT
     return bool(is_large and is_slow and _crossings(peaks) < _FEWEST_SWINGS)
+
+
+def _step(series: NDArray[np.int64], third: int) -> float:
+    """How far the medians of the second and the last third of a series are apart."""
+    return abs(float(np.median(series[third : 2 * third]) - np.median(series[2 * third :])))
 
 
 def _crossings(series: NDArray[Any]) -> int:
