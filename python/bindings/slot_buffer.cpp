@@ -23,10 +23,11 @@ bool run(SlotBuffer &buffer, std::uint64_t loops) {
 }
 
 void bind_counts(nb::module_ &module) {
-    nb::class_<CallCost>(module, "CallCost", "Metadata words loaded and stored by a kind of call.")
-        .def_ro("calls", &CallCost::calls)
-        .def_ro("accesses", &CallCost::accesses)
-        .def_ro("worst", &CallCost::worst, "Of one call.");
+    nb::class_<CallAccesses>(module, "CallAccesses",
+                             "Metadata words loaded and stored by a kind of call.")
+        .def_ro("calls", &CallAccesses::calls)
+        .def_ro("accesses", &CallAccesses::accesses)
+        .def_ro("worst", &CallAccesses::worst, "Of one call.");
     nb::class_<SlotCounts>(module, "SlotCounts", "What a slot buffer did; sizes in bytes.")
         .def_ro("loops", &SlotCounts::loops, "Done; one whose request was refused is not.")
         .def_ro("alloc", &SlotCounts::alloc)

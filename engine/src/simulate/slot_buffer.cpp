@@ -15,7 +15,7 @@ class Metered {
   public:
     Metered() : before_(now()) {}
 
-    void note(CallCost &cost) const {
+    void note(CallAccesses &cost) const {
         const std::uint64_t accesses = now() - before_;
         cost.calls++;
         cost.accesses += accesses;

@@ -122,4 +122,8 @@ def _fields(run: Slotbuf) -> dict[str, object]:
     }
 
 
-_COST: tuple[Column[_engine.CallCost], ...] = (Column("calls"), Column("accesses"), Column("worst"))
+_COST: tuple[Column[_engine.CallAccesses], ...] = (
+    Column("calls"),
+    Column("accesses"),
+    Column("worst"),
+)

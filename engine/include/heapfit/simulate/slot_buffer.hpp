@@ -23,7 +23,7 @@ struct SlotWorkload {
 };
 
 // Loads and stores of metadata words by one kind of call.
-struct CallCost {
+struct CallAccesses {
     std::uint64_t calls = 0;
     std::uint64_t accesses = 0;
     std::uint64_t worst = 0; // of one call
@@ -31,8 +31,8 @@ struct CallCost {
 
 struct SlotCounts {
     std::uint64_t loops = 0; // done; one whose request was refused is not
-    CallCost alloc;          // those refused are not in it
-    CallCost free;
+    CallAccesses alloc;      // those refused are not in it
+    CallAccesses free;
     std::uint64_t live_blocks = 0;
     Bytes live = 0;               // asked for
     Bytes live_peak = 0;          // U_max of the run
