@@ -174,6 +174,9 @@ def test_text_without_functions_is_no_list_of_them(tmp_path):
         b"08000104 D take\n",
         b"\xff" * 999,
         b"main 0x0 Thumb Code 1",
+        b"main   0x''   0x28  Code  Gb  main.o [1]\n",
+        b"main   0x08000001   Thumb Code  " + b"9" * 6000 + b"  main.o\n",
+        (b"   x" + b" " * 480 + b"\n") * 20_000,  # in linear time
     ):
         (tmp_path / "symbols.txt").write_bytes(text)
         with pytest.raises(HeapfitError, match="names no function as nm or a map of GNU ld"):

@@ -25,10 +25,11 @@ _FORMS = tuple(
         rb" +0x(?P<size>[0-9a-f]+) ",
         rb"^ {16}0x(?P<at>[0-9a-f]{8,16}) {16}(?P<name>[A-Za-z_][^=\r\n]*)\r?$",
         # Arm's armlink: main    0x08000131   Thumb Code    40  main.o(i.main)
-        rb"^ {0,8}(?P<name>\S[^\r\n]{0,400}?) {1,80}0x(?P<at>[0-9a-fA-F]{8}) +(?:Thumb|ARM) Code "
-        rb"+(?P<bytes>\d+) ",
+        rb"^ {0,8}(?P<name>\S(?:[^\r\n]{0,400}?\S)?) {1,80}0x(?P<at>[0-9a-fA-F]{8}) +"
+        rb"(?:Thumb|ARM) Code +(?P<bytes>\d{1,10}) ",
         # IAR's ilink: main    0x800'0131   0x28  Code  Gb  main.o [1]
-        rb"^(?P<name>\S+)\s{1,80}0x(?P<at>[0-9a-fA-F']+) +0x(?P<size>[0-9a-fA-F']+) +Code ",
+        rb"^(?P<name>\S+)\s{1,80}0x(?P<at>[0-9a-fA-F][0-9a-fA-F']*) +0x(?P<size>[0-9a-fA-F']+) +"
+        rb"Code ",
     )
 )
 
