@@ -299,6 +299,11 @@ def test_the_page_has_plug_ins_among_the_candidates(tmp_path: Path) -> None:
     row = table[table.index("bump") : table.index("</tr>", table.index("bump"))]
     assert "your plug-in" in row and "132,368" in row
     assert "bump: no fault was found in its replays." in page
+    tlsf = table[table.index("tlsf") : table.index("</tr>", table.index("tlsf"))].replace(
+        "\xa0", " "
+    )
+    assert '<td data-label="Rsafe">95,864 B</td>' in tlsf
+    assert '<td data-label="with its margin">102,576 B</td>' in tlsf, "7 % of it, a multiple of 8"
 
 
 def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(

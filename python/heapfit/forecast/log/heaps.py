@@ -17,7 +17,8 @@ from heapfit.forecast.log.states import TelemetryLog
 # where known, the bytes of one with pointers of 32 bits and the stack's own standards: of rows of
 # tables, and of printed lines.
 _ROWS = (
-    # Zephyr's net mem (subsys/net/lib/shell/mem.c); net_buf, 4 B of users and NET_BUF_DATA_SIZE 128
+    # Zephyr's net mem (subsys/net/lib/shell/mem.c): struct net_buf (include/zephyr/net_buf.h) has
+    # 24 B, 20 where node and frags are a union (2021); NET_BUF_USER_DATA_SIZE 4, DATA_SIZE 128
     (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT", 156),
     (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT", 156),
     (r"Total\s+Avail", r"RX\b.*", "buffers", "CONFIG_NET_PKT_RX_COUNT"),
@@ -31,13 +32,14 @@ _ROWS = (
 )
 _LINES = (
     (r"^MEM [A-Z]", "HEAP", "B", "MEM_SIZE"),  # lwIP's stats_display (src/core/stats.c)
-    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE", 608),  # PBUF_POOL_BUFSIZE 592
+    # struct pbuf (lwip/pbuf.h), and TCP_MSS 536 + 40 + 14 (lwip/opt.h), each aligned to 4
+    (r"^MEM [A-Z]", "PBUF_POOL", "buffers", "PBUF_POOL_SIZE", 608),
     (r"^MEM [A-Z]", "PBUF_REF.*", "buffers", "MEMP_NUM_PBUF", 16),
     (r"^MEM [A-Z]", "TCP_SEG", "entries", "MEMP_NUM_TCP_SEG", 16),  # lwip/priv/tcp_priv.h
     (r"^MEM [A-Z]", r"(\w+)", "entries", r"MEMP_NUM_\1"),
     # Zephyr's kernel heap (subsys/shell/modules/kernel_service/heap.c)
     (r"kernel heap", r"kernel heap.*", "B", "CONFIG_HEAP_MEM_POOL_SIZE"),
-    # OpenThread's bufferinfo (src/cli/cli.cpp); buffers of 32 pointers
+    # OpenThread's bufferinfo (src/cli/cli.cpp): 32 pointers, src/core/config/misc.h
     (r"^6lo send:", ".*", "buffers", "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS", 128),
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.comparison import Comparison, with_measures
+from heapfit.comparison.margin import heap_size
 from heapfit.comparison.row import Row
 from heapfit.results.number_text import count, known_size, marked, rate, ratio, size, term
 from heapfit.results.parts import (
@@ -45,13 +46,12 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     skipped = [(one.name, one.why) for one in comparison.not_applicable]
     left: list[Part] = [_rank(rows[_OPEN:], winner, comparison)] if len(rows) > _OPEN else []
     left += [Heading("Skipped"), Bullets(skipped)] if skipped else []
-    fold = Fold(f"{max(len(rows) - _OPEN, 0)} more, and what was skipped", left)
     parts: list[Part] = [
         *paragraph(verdict),
         Line(words),
         _rank(rows[:_OPEN], winner, comparison),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
-        *([fold] if left else []),
+        *([Fold(f"{max(len(rows) - _OPEN, 0)} more, and what was skipped", left)] if left else []),
         *(
             one
             for one in plugin_parts([(row.name, row) for row in comparison.plugins])
@@ -67,6 +67,15 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
         Column(page="candidate", shown=lambda row: _name_row(row, winner, unbeaten)),
         Column(page=term("r-min"), shown=_least_region),
         Column(page=term("r-safe"), shown=_safe_region),
+        Column(
+            page="with its margin",
+            shown=lambda row: (
+                heap_size(row.needed, row.known).region
+                if isinstance(row, Row) and row.needed
+                else None
+            ),
+            told=known_size,
+        ),
         Column(page=term("over"), shown=_over_peak),
         Column(page=term("accesses-each"), shown=lambda row: row.accesses_per_operation, told=rate),
         Column(
