@@ -268,6 +268,9 @@ def test_a_systems_heap_is_offered_traffic_in_its_own_setting(tmp_path):
     path.write_text(f'{laws}[schemes.a]\nheap = "lwip-mem:32K"\n')
     with pytest.raises(HeapfitError, match=r"schemes\.a\.heap: lwip-mem: give one that serves"):
         load_scenario(path)
+    path.write_text(f'{laws}[schemes.a]\nheap = "nonsense:32K"\n')
+    with pytest.raises(HeapfitError, match=r"s\.toml: schemes\.a\.heap: nonsense: no such heap"):
+        load_scenario(path)
 
 
 def test_a_list_of_one_size_is_that_size(tmp_path):

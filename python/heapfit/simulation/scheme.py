@@ -60,7 +60,7 @@ def read_scheme(name: str, table: Table) -> Scheme:
     The standard region is the least in which the plan starts.
     """
     if table.has("heap"):
-        return _read_heap(name, table)
+        return _read_heap(name, table.text("heap"), table)
     plan = read_plan(table.table("plan"))
     try:
         smallest = plan.engine().smallest_region
@@ -75,9 +75,12 @@ def read_scheme(name: str, table: Table) -> Scheme:
     return Scheme(name, plan, region)
 
 
-def _read_heap(name: str, table: Table) -> Scheme:
+def _read_heap(name: str, typed: str, table: Table) -> Scheme:
     """A heap of heapfit's or of a system as HEAP:BYTES, in its own setting."""
-    given = parse_heap_size(table.text("heap"))
+    try:
+        given = parse_heap_size(typed)
+    except HeapfitError as error:
+        table.reject("heap", str(error))
     heap, region = heap_of_plan(given), region_of_plan(given)
     if heap.least > 1 or not given.plan.engine().smallest_region <= region <= _MOST_REGION:
         table.reject(

@@ -44,8 +44,11 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     )
     pruned = "≥: it cannot win, so its region was not searched further (--all does)."
     skipped = [(one.name, one.why) for one in comparison.not_applicable]
-    left: list[Part] = [_rank(rows[_OPEN:], winner, comparison)] if len(rows) > _OPEN else []
-    left += [Heading("Skipped"), Bullets(skipped)] if skipped else []
+    left: list[Part] = [
+        *([_rank(rows[_OPEN:], winner, comparison)] if len(rows) > _OPEN else []),
+        *([Heading("Skipped")] if skipped else []),
+        *([Bullets(skipped)] if skipped else []),
+    ]
     parts: list[Part] = [
         *paragraph(verdict),
         Line(words),
@@ -98,9 +101,13 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
             page=term("trained"), shown=lambda row: "yes" if row.trained_on_this_trace else "no"
         ),
     ]
-    caption = marked("Ranked by {} with its margin, then by accesses.", term("r-safe"))
     lead = next((row for row in rows if row.name == winner.name), None)
-    return Table(columns, rows, caption=caption, lead=lead)
+    return Table(
+        columns,
+        rows,
+        caption=marked("Ranked by {} with its margin, then by accesses.", term("r-safe")),
+        lead=lead,
+    )
 
 
 def _name_row(row: Row, winner: Row, unbeaten: Collection[str]) -> Cell:
