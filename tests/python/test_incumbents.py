@@ -26,7 +26,7 @@ from heapfit.comparison.incumbents.heap import Heap, Resizes, find_heap, make_sy
 from heapfit.comparison.incumbents.heaps import is_heap, is_simulated, list_heap_names
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
-from heapfit.comparison.incumbents.requests import Requests, requests_of
+from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import HeapSize
@@ -208,6 +208,19 @@ def today(
     sizes = (HeapSize(one, 100, 100, by) for one, by in zip((now, fitted), margins, strict=True))
     costs = HeapCost("heap_4", next(sizes), 708, 99), HeapCost("best_fit", next(sizes), None, None)
     return IncumbentVerdict(heap, named, costs, None, wanted)
+
+
+def test_requests_without_some_objects_are_named_by_those_that_are_left():
+    requests = Requests(
+        np.array([ALLOC, ALLOC, FREE, ALLOC, FREE, RESIZE], np.uint8),
+        np.array([0, 1, 0, 2, 1, 2], np.uint32),
+        np.array([8, 16, 0, 24, 0, 32], np.uint64),
+        np.zeros(6, np.uint32),
+    )
+    left = remove_objects(requests, [0])
+    assert left.op.tolist() == [ALLOC, ALLOC, FREE, RESIZE]
+    assert left.named.tolist() == [0, 1, 0, 1]
+    assert left.size.tolist() == [16, 24, 0, 32]
 
 
 def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():

@@ -152,6 +152,7 @@ def test_a_plan_of_another_version_is_refused_with_what_to_do(path: Path) -> Non
         ("u_max", 'margin = "9"\nu_max', "margin: must be a number from 0 to 1000"),
         ("region = 23040", "region = 4294967296", "region: must be a whole number from 1 to"),
         ("region = 23040", "region = 64", "region: 64 is below the"),
+        ("region = 23040", "region = 22552\npeak = 22600", "region: 22552 is below the 22600 live"),
         ("sha256:", "md5:", "trained_on.content: must be sha256:"),
         ('allocator = "budgeted"', 'allocator = "malloc"', 'plan.allocator: no allocator "malloc"'),
         ("alignment = 8\npools", "alignment = 32\npools", "plan.alignment: must be a whole number"),

@@ -18,7 +18,7 @@ from heapfit.forecast.log.states import TelemetryLog
 # tables, and of printed lines.
 _ROWS = (
     # Zephyr's net mem (subsys/net/lib/shell/mem.c): struct net_buf (include/zephyr/net_buf.h) has
-    # 24 B, 20 where node and frags are a union (2021); NET_BUF_USER_DATA_SIZE 4, DATA_SIZE 128
+    # 24 B, 20 where node and frags are a union; NET_BUF_USER_DATA_SIZE 4, DATA_SIZE 128
     (r"Total\s+Avail", r"RX DATA.*", "buffers", "CONFIG_NET_BUF_RX_COUNT", 156),
     (r"Total\s+Avail", r"TX DATA.*", "buffers", "CONFIG_NET_BUF_TX_COUNT", 156),
     (r"Total\s+Avail", r"RX\b.*", "buffers", "CONFIG_NET_PKT_RX_COUNT"),
