@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from math import inf
 
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.comparison import Comparison, with_measures
@@ -32,9 +33,16 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     """All rows of the case's comparison: the winner, others, then those cut to this recording."""
     comparison, winner = with_measures(case.comparison, case.shown), case.winner
     rows: list[Row] = sorted(
-        [*comparison.rows[:1], *comparison.plugins, *comparison.rows[1:]],
-        key=lambda row: (row is not winner, row.is_cut_to_trace, row.r_safe is None),
+        [*comparison.rows, *comparison.plugins],
+        key=lambda row: (
+            row is not winner,
+            row.is_cut_to_trace,
+            row.r_safe is None,
+            _with_margin(row) or row.r_safe or inf,
+        ),
     )
+    folded = [row for row in rows[_OPEN:] if isinstance(row, Row)]
+    opened = rows[:_OPEN] + [row for row in rows[_OPEN:] if not isinstance(row, Row)]  # asked for
     words = marked(
         "Each candidate replayed the whole trace, event by event, with the code that ships. "
         "Regions begin at a multiple of {}. Rows marked <i>trace-specific</i> have pools counted "
@@ -45,16 +53,16 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     pruned = "≥: it cannot win, so its region was not searched further (--all does)."
     skipped = [(one.name, one.why) for one in comparison.not_applicable]
     left: list[Part] = [
-        *([_rank(rows[_OPEN:], winner, comparison)] if len(rows) > _OPEN else []),
+        *([_rank(folded, winner, comparison)] if folded else []),
         *([Heading("Skipped")] if skipped else []),
         *([Bullets(skipped)] if skipped else []),
     ]
     parts: list[Part] = [
         *paragraph(verdict),
         Line(words),
-        _rank(rows[:_OPEN], winner, comparison),
+        _rank(opened, winner, comparison),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
-        *([Fold(f"{max(len(rows) - _OPEN, 0)} more, and what was skipped", left)] if left else []),
+        *([Fold(f"{len(folded)} more, and what was skipped", left)] if left else []),
         *(
             one
             for one in plugin_parts([(row.name, row) for row in comparison.plugins])
@@ -70,15 +78,7 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
         Column(page="candidate", shown=lambda row: _name_row(row, winner, unbeaten)),
         Column(page=term("r-min"), shown=_least_region),
         Column(page=term("r-safe"), shown=_safe_region),
-        Column(
-            page="with its margin",
-            shown=lambda row: (
-                heap_size(row.needed, row.known).region
-                if isinstance(row, Row) and row.needed
-                else None
-            ),
-            told=known_size,
-        ),
+        Column(page="with its margin", shown=_with_margin, told=known_size),
         Column(page=term("over"), shown=_over_peak),
         Column(page=term("accesses-each"), shown=lambda row: row.accesses_per_operation, told=rate),
         Column(
@@ -105,7 +105,9 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
     return Table(
         columns,
         rows,
-        caption=marked("Ranked by {} with its margin, then by accesses.", term("r-safe")),
+        caption=marked(
+            "Ranked by {} with its margin, a plug-in without one; then by accesses.", term("r-safe")
+        ),
         lead=lead,
     )
 
@@ -125,6 +127,12 @@ def _safe_region(row: Row) -> str:
     """The region, or its lower bound where it cannot win: no heap is below the peak."""
     least = row.r_safe_at_least
     return size(row.r_safe) if least is None else f"≥ {size(max(least, row.u_max))}"
+
+
+def _with_margin(row: Row) -> int | None:
+    """Bytes of the heap with its kind's margin; None without a need, and for a plug-in."""
+    needed = row.needed if isinstance(row, Row) else None
+    return heap_size(needed, row.known).region if needed else None
 
 
 def _over_peak(row: Row) -> str:
