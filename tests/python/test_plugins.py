@@ -299,6 +299,7 @@ def test_the_page_has_plug_ins_among_the_candidates(tmp_path: Path) -> None:
     row = table[table.index("bump") : table.index("</tr>", table.index("bump"))]
     assert "your plug-in" in row and "132,368" in row
     assert "bump: no fault was found in its replays." in page
+    assert table.index(">tlsf") < table.index(">bump"), "it needs less"
     tlsf = table[table.index("tlsf") : table.index("</tr>", table.index("tlsf"))].replace(
         "\xa0", " "
     )
