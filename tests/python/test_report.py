@@ -29,6 +29,7 @@ from heapfit.comparison.heap_map import (
     subjects_of,
 )
 from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.margin import heap_size
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.fitting.fit import fit
@@ -184,12 +185,14 @@ def test_every_candidate_has_its_exact_figures(fitted):
     page = page_of(fitted)
     for row in case_of(fitted).comparison.rows:
         cells = page.row(f"{row.name} ", "candidates")  # "tailored" is no "tailored_by_lifetime"
-        replay = row.replay
+        replay, margin = row.replay, cells.pop(3)  # of R_safe, where it is known
         if row.r_safe_at_least is not None:  # left, as it cannot win; no heap is below the peak
             least = max(row.r_safe_at_least, row.u_max)
+            assert margin == "–"
             assert cells[1:4] == ["–", f"≥ {least:,} B", f"≥ {least / row.u_max:.3f}"]
             continue
         assert [number(cell) for cell in cells[1:3]] == [row.r_min, row.r_safe]
+        assert number(margin) == heap_size(row.needed, row.known).region >= row.r_safe
         if replay is None:
             assert cells[3:8] == ["–"] * 5
             continue
