@@ -304,7 +304,7 @@ def test_the_command_tells_tag_end_and_line(program, recording, sites):
     assert flat(done.stdout).startswith("note, program.c:6 holds 4,800 of the ")
     assert any(line.split()[-2:] == ["low", "-"] for line in lines)
     assert any(line.endswith("high  note, program.c:6") for line in lines)
-    assert "in other files" in " ".join(lines[-2:])
+    assert "1 site in other files" in " ".join(lines[-2:])
     told = heapfit("sites", recording.path, *options, "--json")
     by_site = {one["site"]: one for one in json.loads(told.stdout)["sites"]}
     first, second = (by_site[f"{one:08x}"] for one in sites[:2])

@@ -22,7 +22,7 @@ from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
-from heapfit.plan.quantities import format_event, format_share
+from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
@@ -167,7 +167,7 @@ def _site_parts(holdings: Holdings, callers: _Callers, plan: Plan | None) -> lis
     ]
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
     others = sum(callers.place(one.key) is None for one in sites) if callers.are_known else 0
-    unknown = f"{others} sites in other files: give these with --program, too."
+    unknown = f"{format_count(others, 'site')} in other files: give these with --program, too."
     return [
         _answer(view, held, callers.name),
         Fields({"view": view, "blocks": blocks, "size": size}),
