@@ -8,8 +8,9 @@
     python bench/price.py --drop-ins             as a folder ships, over heap_4 on a FreeRTOS board
 
 Each plan replays the gateway's recording of HEAPFIT_CORPUS, or the one given, in its own R_safe at
-alignment 4; placements must be the host's. `text` is of init, alloc and free, `whole` of all
-operations. heap_4 stands there as it is, and by our own body with its headers. All are counts.
+alignment 4; placements must be the host's. Without HEAPFIT_CORPUS it is examples/lwip-echo, which
+the first line says, and no table is kept (--write). `text` is of init, alloc and free, `whole` of
+all operations. heap_4 stands there as it is, and by our own body with its headers. All are counts.
 
 What `fit` says comes from heapfit.comparison.costs, the one home of prices, which
 scripts/measure_calls.py fills. `--shipped` is how far that is off for recordings that no model was
@@ -21,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +52,7 @@ from heapfit.trace.loaded import LoadedTrace, load_trace
 
 M4 = BOARDS["cortex-m4"]
 ALIGNMENT = 4
-GATEWAY = "rtos/gateway-5.heap.gz"  # in the corpus; without one the recording below
+GATEWAY = "rtos/gateway-5.heap.gz"  # in the corpus; all kept tables are of it
 OWN = Path(__file__).resolve().parents[1] / "examples/lwip-echo/lwip-echo.parquet"
 PLANS = (
     "address_first_fit",
@@ -199,6 +201,12 @@ def gateway() -> Path | None:
     return given / GATEWAY if given else None
 
 
+def say_recording(recording: Path, is_given: bool) -> None:
+    """Whose figures follow: another recording's are not to be compared with the gateway's."""
+    why = "" if is_given or gateway() else f"; HEAPFIT_CORPUS is not set, so it is not {GATEWAY}"
+    print(f"recording: {recording.name}{why}")
+
+
 def print_shipped(recordings: Sequence[Path], scratch: Path, is_kept: bool) -> None:
     found = list(shipped_rows(recordings, scratch))
     console.print_table(SHIPPED_COLUMNS, found, width=console.WIDE)
@@ -233,13 +241,18 @@ def print_alone(wish: argparse.Namespace, scratch: Path) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("names", nargs="*", default=PLANS, metavar="NAME[:TUNABLE=VALUE,...]")
-    arguments.add_argument("--recording", type=Path, default=gateway() or OWN)
+    arguments.add_argument("--recording", type=Path, help=f"in place of {GATEWAY}")
     arguments.add_argument("--checks", nargs="+", choices=CHECKS, default=tuple(CHECKS))
     arguments.add_argument("--opts", nargs="+", default=("Os", "O2"))
     arguments.add_argument("--drop-ins", action="store_true")
     arguments.add_argument("--shipped", type=Path, nargs="+", metavar="RECORDING")
     add_option(arguments)
     wish = arguments.parse_args()
+    given, wish.recording = wish.recording, wish.recording or gateway() or OWN
+    if not wish.shipped:
+        say_recording(wish.recording, given is not None)
+        if wish.write and wish.recording != gateway():
+            sys.exit(f"--write: kept tables are of {GATEWAY} of HEAPFIT_CORPUS")
     with tempfile.TemporaryDirectory() as scratch:
         if wish.shipped:
             print_shipped(wish.shipped, Path(scratch), wish.write)
