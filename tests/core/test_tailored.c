@@ -13,7 +13,15 @@ static uint32_t loads;
 #include "src/tailored/tailored.c"
 
 static const hfit_plan *const plan = &settings.common;
-static const compared tailored = {&hfit_tailored_operations, hfit_tailored_alloc_at};
+
+static void *alloc_at(hfit_heap *heap, const hfit_plan *whose, size_t size, uint32_t tag) {
+    size_t usable = 1;
+    void *block = hfit_tailored_alloc_at_usable(heap, whose, size, tag, &usable);
+    CHECK(usable == (block == NULL ? 0 : hfit_tailored_usable_size(heap, whose, block)));
+    return block;
+}
+
+static const compared tailored = {&hfit_tailored_operations, alloc_at};
 
 static hfit_heap *start_with(hfit_tailored_plan own, size_t region_size) {
     settings = own;

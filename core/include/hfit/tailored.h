@@ -107,8 +107,11 @@ typedef struct hfit_tailored_plan {
 
 HFIT_DECLARE_ALLOCATOR(tailored);
 
-/* As `alloc`, for a caller that tells where in the program it asks. 0 is no tag. */
+/* As `alloc` and `alloc_usable`, for a caller that tells where in the program it asks. 0 is no
+ * tag. */
 void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
+void *hfit_tailored_alloc_at_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                    uint32_t tag, size_t *usable);
 
 #ifdef __cplusplus
 }

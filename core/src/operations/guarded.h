@@ -59,7 +59,8 @@ static void *take_inner(hfit_heap *inner, const hfit_plan *plan, const guarded_r
     if (r->alignment != 0) {
         return heap_alloc_aligned(inner, plan, r->alignment, bytes);
     }
-    return r->tag != 0 ? heap_alloc_at(inner, plan, bytes, r->tag) : heap_alloc(inner, plan, bytes);
+    return r->tag != 0 ? heap_alloc_at(inner, plan, bytes, r->tag, NULL)
+                       : heap_alloc(inner, plan, bytes);
 }
 
 static void *take_guarded(hfit_heap *heap, const hfit_plan *plan, const guarded_request *r) {
@@ -92,9 +93,11 @@ static inline void *guarded_alloc_usable(hfit_heap *heap, const hfit_plan *plan,
 }
 
 static inline void *guarded_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                     uint32_t tag) {
+                                     uint32_t tag, size_t *usable) {
     const guarded_request request = {size, 0, tag};
-    return take_guarded(heap, plan, &request);
+    void *block = take_guarded(heap, plan, &request);
+    *usable = guarded_size(block, size);
+    return block;
 }
 
 static void *guarded_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,

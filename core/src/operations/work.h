@@ -29,13 +29,14 @@ static size_t heap_footprint(const hfit_heap *heap, const hfit_plan *plan);
 /* For sources that serve requests with tags of call sites: HFIT_TAKES_TAGS is 1, and this is their
  * own. */
 #ifndef HFIT_TAKES_TAGS
-static inline void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size,
-                                  uint32_t tag) {
-    (void)tag;
+static inline void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag,
+                                  size_t *usable) {
+    (void)tag, (void)usable;
     return heap_alloc(heap, plan, size);
 }
 #else
-static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag);
+static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag,
+                           size_t *usable);
 #endif
 
 /* For sources whose blocks lie in pieces: HFIT_IN_PIECES is 1, and this is their own, as

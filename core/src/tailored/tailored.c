@@ -107,17 +107,25 @@ static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t si
     return alloc_request(heap, plan, &asked, usable);
 }
 
-static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
+static void *heap_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag,
+                           size_t *usable) {
     const request asked = {size, tag};
-    return alloc_request(heap, plan, &asked, NULL);
+    return alloc_request(heap, plan, &asked, usable);
+}
+
+void *hfit_tailored_alloc_at_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
+                                    uint32_t tag, size_t *usable) {
+    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
+    *usable = 0;
+    HFIT_LOCK(heap);
+    void *block = is_heap_sound(heap, own) ? HFIT_DO(alloc_at)(heap, own, size, tag, usable) : NULL;
+    HFIT_UNLOCK(heap);
+    return block;
 }
 
 void *hfit_tailored_alloc_at(hfit_heap *heap, const hfit_plan *plan, size_t size, uint32_t tag) {
-    const hfit_plan *own = HFIT_PLAN_OF_BUILD(plan);
-    HFIT_LOCK(heap);
-    void *block = is_heap_sound(heap, own) ? HFIT_DO(alloc_at)(heap, own, size, tag) : NULL;
-    HFIT_UNLOCK(heap);
-    return block;
+    size_t usable;
+    return hfit_tailored_alloc_at_usable(heap, plan, size, tag, &usable);
 }
 
 /* A chunk has at most one granule more than its request needs, and none where one can be free.
