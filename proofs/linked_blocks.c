@@ -15,7 +15,7 @@
 
 /*@
 lemma times_four: \forall integer i, q, s; s == 4 * q ==> i * s == 4 * (i * q);
-lemma times_words: \forall integer i, s; s % 4 == 0 ==> i * s == 4 * (i * (s / 4));
+lemma whole_words: \forall integer s; s % 4 == 0 ==> 4 * (s / 4) == s;
 lemma next_times: \forall integer i, s; (i + 1) * s == i * s + s;
 lemma times_grows: \forall integer i, n, s; 0 <= i < n && 0 < s ==> 0 <= i * s < n * s;
 lemma times_order: \forall integer a, b, s; 0 <= a <= b && 0 < s ==> a * s <= b * s;
