@@ -305,6 +305,22 @@ TEST(bits_place_as_a_list_does_among_many_partitions) {
     place_in_twins(1);
 }
 
+/* Behind the last record lie the blocks' own bytes. */
+TEST(a_group_that_ends_with_the_partitions_loads_no_record_behind_them) {
+    static const hfit_partition_pool_plan plan = {{8}, 64, 40, 0, 0, 0};
+    static _Alignas(64) unsigned char region[64 * 40 + 256];
+    hfit_heap *heap = hfit_partition_pool_init(region, sizeof region, &plan.common);
+    CHECK(hfit_partition_pool_alloc(heap, &plan.common, 64) != NULL);
+    void *last = hfit_partition_pool_alloc(heap, &plan.common, 64 * 39);
+    CHECK(last != NULL);
+    const uint64_t first_left = loads_left;
+    CHECK(hfit_partition_pool_usable_size(heap, &plan.common, last) == 64 * 39);
+    CHECK(hfit_partition_pool_alloc(heap, &plan.common, 64 * 40) == NULL);
+    const uint64_t second_left = loads_left;
+    CHECK(hfit_partition_pool_resize(heap, &plan.common, last, 64 * 40) == NULL);
+    CHECK(second_left - loads_left == first_left - second_left);
+}
+
 TEST(a_region_gets_as_many_partitions_as_it_holds) {
     static _Alignas(64) unsigned char region[4096];
     for (size_t size = 256; size <= sizeof region; size += 8) {

@@ -261,6 +261,22 @@ TEST(four_budgets_need_a_table_of_few_bytes) {
     CHECK(plan.index.entries >= 4 && plan.index.entries <= 16);
 }
 
+/* Of an even multiplier the product has nothing of a size's highest bit: sizes that differ by it
+ * alone would meet in each table, however large. */
+TEST(an_index_multiplies_by_an_odd_number_or_shifts) {
+    static hfit_pool pools[60];
+    uint32_t odd = 0;
+    for (uint32_t count = 2; count <= 60; count++) {
+        make_budgets(pools, count);
+        hfit_pools_plan plan = plan_of(pools, count, false);
+        CHECK(hfit_budgeted_complete(&plan, index_table, sizeof index_table));
+        const uint32_t multiplier = plan.index.multiplier;
+        CHECK(multiplier % 2 == 1 || (multiplier & (multiplier - 1)) == 0);
+        odd += multiplier % 2;
+    }
+    CHECK(odd > 30);
+}
+
 TEST(a_resize_leaves_the_old_pool_and_enters_the_new_one) {
     hfit_pools_plan plan = stack_plan(false, HFIT_OVERFLOW_LARGER);
     hfit_heap *heap = class_heap(&plan);

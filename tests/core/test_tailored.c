@@ -120,6 +120,15 @@ TEST(a_chunk_beyond_the_limit_is_left_while_the_top_serves) {
     compare_heaps(HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 1, HFIT_TAILORED_MOST_LIMIT);
 }
 
+TEST(the_highest_tag_and_limit_are_taken) {
+    hfit_tailored_plan own = plan_of(8, HFIT_TAILORED_MAP, HFIT_TAILORED_EXACT, 2, 0);
+    own.tags = HFIT_TAILORED_TAGS;
+    own.hole_limit = HFIT_TAILORED_MOST_LIMIT;
+    CHECK(hfit_tailored_smallest_region(&own.common) != 0);
+    const hfit_heap *heap = start_with(own, 4096);
+    CHECK(hfit_tailored_check(heap, plan));
+}
+
 /* Used blocks hold what free chunks and control words hold: no byte of a block is believed. */
 static void check_blocks_are_not_believed(uint32_t layout) {
     for (uint32_t alignment = least_of(layout); alignment <= 16; alignment *= 2) {

@@ -141,4 +141,22 @@ TEST(each_granule_tells_in_a_few_words_what_begins_there) {
     check_drawings(HFIT_TAILORED_PAIRS);
 }
 
+/* The granules that the map's first group has in common with the control words. */
+TEST(no_granule_before_the_first_chunk_s_neighbour_may_be_marked_in_pairs) {
+    uint32_t marked = 0;
+    settings.layout = HFIT_TAILORED_PAIRS;
+    for (uint32_t size = 1024; size <= 16384; size += 136) {
+        hfit_heap *heap = hfit_tailored_init(region, size, plan);
+        map_layout layout = {0};
+        const uint32_t first = lay_out(plan, chunks_end(heap) / 8, &layout);
+        for (uint32_t granule = layout.first & ~63u; granule + 1 < first; granule++, marked++) {
+            begin_at(heap, granule, USED_BEGINS);
+            CHECK(!hfit_tailored_check(heap, plan));
+            begin_at(heap, granule, NONE_BEGINS);
+            CHECK(hfit_tailored_check(heap, plan));
+        }
+    }
+    CHECK(marked > 1000);
+}
+
 RUN_TESTS()
