@@ -106,10 +106,11 @@ def names_in(file: Path) -> set[str]:
 def make_environment(tree: Tree) -> Path:
     """A Python whose `heapfit` is the tree's; all else is of the environment that runs this.
 
-    That one's own links to the checkout are left out: a file that adds a folder to the path does
-    not have the files of that folder read that would.
+    It is the tree's `.venv`, where scripts that a test starts look for `heapfit`. The links of the
+    environment that runs this to its checkout are left out: a file that adds a folder to the path
+    does not have the files of that folder read that would.
     """
-    folder = tree.root / f"build/mutants/{tree.top.name}-environment"
+    folder = tree.top / ".venv"
     python = folder / "bin/python"
     if not python.is_file():
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
