@@ -20,7 +20,7 @@ from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
 from heapfit.errors import HeapfitError
-from heapfit.forecast.decline import is_level
+from heapfit.forecast.decline import is_level, speeds_up
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -564,6 +564,15 @@ def test_what_fell_and_may_be_level_has_no_date_beyond_ten_such_logs():
 def test_a_level_excludes_a_fall_that_ends_within_ten_such_logs(least, told):
     values = np.where(np.arange(48) < 42, 100.0, least)  # 0.6875 of the log lie between
     assert is_level(values, values, 0, 24) == told
+
+
+@pytest.mark.parametrize(
+    ("before", "newest", "values"), [(50, 10, 10), (72, 24, 6)]
+)  # with which a fall grows e-fold; a parabola leaves more of either than two lines do
+def test_a_fall_that_grows_by_a_share_of_itself_speeds_up(before, newest, values):
+    age = np.arange(-before, newest)
+    assert speeds_up(-np.exp(age / values), newest)
+    assert not speeds_up(-np.maximum(0.0, age), newest)
 
 
 def test_a_request_is_looked_for_in_each_heap_of_a_log(tmp_path):
