@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from heapfit.cli.removed import REMOVED
 from heapfit.errors import HeapfitError, RemovedError, find_similar
+from heapfit.grouping import group
 from heapfit.trace.kinds import Kind
 
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
@@ -161,9 +162,7 @@ def read_command(
     words: Sequence[str],
 ) -> _Record:
     """The record of a command from what was typed; UsageError if a word does not fit."""
-    texts: dict[str, list[str]] = {}
-    for option, text in typed:
-        texts.setdefault(option.field, []).append(text)
+    texts = group((option.field, text) for option, text in typed)
     left = list(words)
     for one in options:
         if not one.name and left:

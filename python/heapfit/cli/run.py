@@ -11,6 +11,7 @@ from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.grouping import group
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_event
@@ -78,9 +79,7 @@ def _drill_parts(drill: Drill) -> list[Part]:
         "lowest": known.lowest,
         "refusable": len(known.requests),
     }
-    alike: dict[tuple[int | None, str | None], list[HostRun]] = {}
-    for one in drill.failed:
-        alike.setdefault((one.status, drill.sites.get(one.last_site)), []).append(one)
+    alike = group(((one.status, drill.sites.get(one.last_site)), one) for one in drill.failed)
     # Of each the run in the largest region, the caller that was refused last, and how many runs.
     failures = [
         (max(some, key=lambda one: one.region), caller, len(some))

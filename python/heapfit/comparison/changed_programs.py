@@ -20,6 +20,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from heapfit import _engine
+from heapfit.bisection import bisect_least
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import Requests
@@ -268,10 +269,9 @@ class ChangedRuns:
             if None not in needs or high >= LARGEST_REGION:
                 return int(min(LARGEST_REGION, max(one or 0 for one in needs) or LARGEST_REGION))
             low, high = high, min(2 * high, LARGEST_REGION)
-        while low and high - low > max(memory >> 8, UNIT):
-            middle = (low + high) // (2 * UNIT) * UNIT
-            low, high = (low, middle) if self._run_in(middle) else (middle, high)
-        return high
+        if not low:
+            return high
+        return bisect_least(self._run_in, low, does=high, unit=UNIT, within=memory >> 8)
 
     def _run_in(self, memory: int) -> bool:
         return all(one.runs_in(memory) for one in self.runs)
@@ -290,9 +290,10 @@ class ChangedRuns:
                 return MOST_MARGIN
             low, high = high, min(2 * high, MOST_MARGIN)
         step = 1 if high <= _FINE else _COARSE
-        few, many = math.floor(_TENTHS * low), math.ceil(_TENTHS * high)
-        while many - few > step:
-            middle = (few + many) // 2
-            is_enough = self.serve_in(size, middle / _TENTHS)
-            few, many = (few, middle) if is_enough else (middle, many)
-        return many / _TENTHS
+        tenths = bisect_least(
+            lambda margin: self.serve_in(size, margin / _TENTHS),
+            math.floor(_TENTHS * low),
+            does=math.ceil(_TENTHS * high),
+            within=step,
+        )
+        return tenths / _TENTHS

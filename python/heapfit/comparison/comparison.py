@@ -31,6 +31,7 @@ from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.forecast.load import Load
+from heapfit.grouping import group
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
@@ -253,9 +254,7 @@ def rows_to_refine(
     if not precision.every_size_of_best:
         return []
     most = limit_to_try_all(events)
-    kinds: dict[tuple[bool, bool], list[Row]] = {}
-    for row in found.values():
-        kinds.setdefault((row.is_cut_to_trace, row.is_searched_further), []).append(row)
+    kinds = group(((row.is_cut_to_trace, row.is_searched_further), row) for row in found.values())
     first = [row for rows in kinds.values() for row in rank_rows(rows)[:_ROWS_TO_TRY_ALL]]
     return [
         i

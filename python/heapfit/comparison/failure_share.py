@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import math
 
+from heapfit.bisection import bisect_real
+
 RISK = 0.05  # that a bound is too low
-_HALVINGS = 60  # of an interval of length 1: below a double's precision
 
 
 def bound_failures(failed: int, runs: int, risk: float = RISK) -> float:
@@ -21,14 +22,7 @@ def bound_failures(failed: int, runs: int, risk: float = RISK) -> float:
     """
     if failed >= runs:
         return 1.0
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        share = (low + high) / 2
-        if _sum_binomial(failed, runs, share) > risk:
-            low = share
-        else:
-            high = share
-    return high
+    return bisect_real(lambda share: _sum_binomial(failed, runs, share) <= risk, 0.0, 1.0)
 
 
 def share_risk(look: int, looks: int) -> float:

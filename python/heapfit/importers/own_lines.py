@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from heapfit.errors import HeapfitError
+from heapfit.grouping import group
 from heapfit.importers.log_lines import CALLS, split_prefix
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import HEAD
@@ -184,9 +185,9 @@ def _make_line(raw: str, has_tasks: bool) -> _Line:
 
 def _group(lines: Iterable[_Line]) -> list[_Group]:
     """The lines of each shape, which names behind the last number do not change."""
-    shapes: dict[tuple[str, str], _Group] = defaultdict(list)
-    for line in lines:
-        shapes[_NUMBER.sub("#", line.text[: line.numbers[-1].end()]), line.verb].append(line)
+    shapes = group(
+        ((_NUMBER.sub("#", line.text[: line.numbers[-1].end()]), line.verb), line) for line in lines
+    )
     return [*shapes.values()]
 
 

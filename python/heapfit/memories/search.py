@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
+from heapfit.bisection import bisect_least
 from heapfit.memories.demand import Demand, find_memories
 from heapfit.memories.joint import Joint, replay_jointly
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
@@ -191,15 +192,12 @@ def _rising(start: int, most: int) -> Iterator[int]:
 def bisect_upwards(works: Callable[[int], bool], fails: int, does: int, most: int) -> int:
     """The least size found above which sizes do: bisected, then tried above and bisected again."""
     while True:
-        low, high = fails, does
-        while high - low > _UNIT:
-            middle = (low + high) // 2 // _UNIT * _UNIT
-            low, high = (low, middle) if works(middle) else (middle, high)
-        step = max(high // 8 // _ABOVE // _UNIT, 1) * _UNIT
-        above = range(high + step, most, step)[:_ABOVE]
+        least = bisect_least(works, fails, does=does, unit=_UNIT)
+        step = max(least // 8 // _ABOVE // _UNIT, 1) * _UNIT
+        above = range(least + step, most, step)[:_ABOVE]
         failed = [size for size in above if not works(size)]
         if not failed:
-            return high
+            return least
         fails = failed[-1]
         does = next((size for size in above if size > fails), most)
 

@@ -10,6 +10,7 @@ from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
+from heapfit.grouping import group
 from heapfit.plan.energy import Sram
 from heapfit.plugin import PluginRow
 from heapfit.results.case import case_page, describe_need, opening_of
@@ -76,10 +77,11 @@ def _explain(matrix: Matrix) -> list[str]:
     """What the marks that occur mean, and why a plan does not apply."""
     rows = [row for column in matrix.columns for row in column.comparison.rows]
     alignments = " and ".join(f"{one} B" for one in sorted({row.alignment for row in rows}))
-    left: dict[tuple[str, str], list[str]] = {}  # traces on which a candidate is not tried, and why
-    for column in matrix.columns:
-        for one in column.comparison.not_applicable:
-            left.setdefault((one.name, one.why), []).append(column.label)
+    left = group(  # traces on which a candidate is not tried, and why
+        ((one.name, one.why), column.label)
+        for column in matrix.columns
+        for one in column.comparison.not_applicable
+    )
     return [
         f"mean: geometric. Alignment: {alignments}.",
         *(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
+from heapfit.grouping import group
 from heapfit.plan.quantities import NO_BREAK, format_share
 from heapfit.results.chart import COLOURS, Chart, Layout, Trace, line_with_marks
 from heapfit.results.document import Document, reproduce_section
@@ -151,10 +152,8 @@ def _verdict(simulation: SimulationResult) -> str:
 
 def _rank(results: Sequence[Result], name: str) -> str:
     """The scheme with the highest mean over its points, and the next ones."""
-    values: dict[str, list[float]] = {}
-    for one in results:
-        if (value := one.value(name)) is not None:
-            values.setdefault(one.scheme.name, []).append(value)
+    known = ((one.scheme.name, one.value(name)) for one in results)
+    values = group((scheme, value) for scheme, value in known if value is not None)
     means = {scheme: sum(some) / len(some) for scheme, some in values.items()}
     best, *others = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
     leader = f"{best} has the highest {METRICS[name].title}: {percent(means[best])}"
@@ -195,13 +194,13 @@ def _plan_text(result: Result) -> str:
 
 def _group_curves(simulation: SimulationResult) -> dict[str, list[Result]]:
     """The results along the first axis, by the scheme and what else differs."""
-    curves: dict[str, list[Result]] = {}
-    for result in simulation.results:
-        others = [
-            f"{name} {result.point.values[key]}"
-            for key, name in [*simulation.scenario.short_keys().items()][1:]
-        ]
-        curves.setdefault(", ".join([result.scheme.name, *others]), []).append(result)
+    others = [*simulation.scenario.short_keys().items()][1:]
+
+    def name_curve(result: Result) -> str:
+        values = (f"{name} {result.point.values[key]}" for key, name in others)
+        return ", ".join([result.scheme.name, *values])
+
+    curves = group((name_curve(one), one) for one in simulation.results)
     return dict(list(curves.items())[:_MOST_CURVES])
 
 

@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from heapfit.bisection import bisect_real
+
 _LARGEST_T = 1e6
 
 
@@ -38,14 +40,7 @@ def student_t(confidence: float, freedom: int) -> float:
     >>> round(student_t(0.95, 9), 3), round(student_t(0.99, 4), 3)
     (2.262, 4.604)
     """
-    low, high = 0.0, _LARGEST_T
-    for _ in range(200):
-        middle = (low + high) / 2
-        if _share_within(middle, freedom) < confidence:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisect_real(lambda t: _share_within(t, freedom) >= confidence, 0.0, _LARGEST_T)
 
 
 def _share_within(t: float, freedom: int) -> float:

@@ -18,6 +18,7 @@ from typing import TypeAlias
 
 import pyarrow as pa
 
+from heapfit.bisection import bisect_least
 from heapfit.progress import Progress, ignore_progress
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.replication import Task, estimate_metric, replicate
@@ -208,10 +209,7 @@ def _find_first(
         if high == most:
             return None
         low, high = high, min(2 * high, most)
-    while high - low > (max(1, high // _STEPS) if requests else 1):
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
+    return bisect_least(reaches, low, does=high, share=_STEPS if requests else 0)
 
 
 def _requests(admission: float) -> int:

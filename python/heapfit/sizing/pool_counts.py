@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from heapfit.bisection import bisect_least
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.separate_pools import SeparatePools
@@ -91,15 +92,12 @@ def least_counts(
     None goes below `least`, which is nowhere above `start`; `most` surely passes. Index of all: the
     pool. The search ends where `does` takes no more counts.
     """
-    full = counts = start if does(start) else most
-    low, high = 0, _SCALES
-    while high - low > 1:
-        middle = (low + high) // 2
-        scaled = np.maximum(least, -(-full * middle // _SCALES))
-        if does(scaled):
-            high, counts = middle, scaled
-        else:
-            low = middle
+    full = start if does(start) else most
+
+    def scale(part: int) -> Integers:
+        return np.maximum(least, -(-full * part // _SCALES))
+
+    counts = scale(bisect_least(lambda part: does(scale(part)), 0, does=_SCALES))
     step = max(1, int(counts.max()) // _FIRST_STEP)
     while step > 0:
         before = counts

@@ -26,6 +26,7 @@ from heapfit.design.robust.joined_trace import join_traces
 from heapfit.design.robust.portfolio import robust_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
+from heapfit.grouping import group
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -72,17 +73,15 @@ def make_folds(
 
     Those that learn from the same traces are one job, which tries no plan on them twice.
     """
-    groups: dict[tuple[int, ...], list[Part]] = {}
-    for part in parts:
-        groups.setdefault(_find_hardest(recordings, *part), []).append(part)
+    groups = group((_find_hardest(recordings, *part), part) for part in parts)
     jobs = list[Job]()
-    for hardest, group in groups.items():
-        used = sorted({i for seen, _ in group for i in seen})
+    for hardest, alike in groups.items():
+        used = sorted({i for seen, _ in alike for i in seen})
         jobs.append(
             Job(
                 f"plans of {len(jobs) + 1}",
                 _make_group,
-                (hardest, group, used, options),
+                (hardest, alike, used, options),
                 tuple(recordings[i].trace.path for i in used),
                 TIMES_FOR_PLANS * sum(len(recordings[i].events) for i in used),
                 tells=True,
@@ -201,10 +200,7 @@ class Replays:
         new = {
             (question, repr(plan), trace, region): (plan, region) for plan, trace, region in wanted
         }
-        of_trace: dict[int, list[tuple[Question, str, int, int]]] = {}
-        for key in new:
-            if key not in self._known:
-                of_trace.setdefault(key[2], []).append(key)
+        of_trace = group((key[2], key) for key in new if key not in self._known)
         jobs, keys = list[Job](), list[tuple[Question, str, int, int]]()
         for number, asked in sorted(of_trace.items()):
             trace = self._traces[number]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,6 +27,7 @@ from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import MAIN, spell
+from heapfit.grouping import group
 from heapfit.importers.formats import find_foreign
 from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
 from heapfit.importers.own_lines import suggest_own_lines
@@ -236,19 +237,19 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
     Digits are part of a name where they are of a word, or where as many names come in turn.
     """
     words = [_name_words(one) for one in states]
-    numbers: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
-    for one in words:
-        numbers[_DIGITS.sub("#", one)].append(tuple(_DIGITS.findall(one)))
+    numbers = group((_DIGITS.sub("#", one), tuple(_DIGITS.findall(one))) for one in words)
     taken = {shape for shape, found in numbers.items() if _come_in_turn(found)}
     names = [one if _DIGITS.sub("#", one) in taken else _DIGITS.sub("", one) for one in words]
     if len({*names}) > _MOST_HEAPS:
         names = [re.sub(r"\d+", "", one) for one in names]
-    heaps: defaultdict[str, list[Sample]] = defaultdict(list)
-    for name, state in zip(names, states, strict=True):
-        memory = "" if state.memory.lower() in name.lower() else state.memory
-        words = re.sub(r"[:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
-        heaps[" ".join(dict.fromkeys(words))].append(state)
-    return heaps
+    return group((_name_heap(*one), one[1]) for one in zip(names, states, strict=True))
+
+
+def _name_heap(name: str, state: Sample) -> str:
+    """Its memory, where the name does not say it, and the name; each word once."""
+    memory = "" if state.memory.lower() in name.lower() else state.memory
+    words = re.sub(r"[:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
+    return " ".join(dict.fromkeys(words))
 
 
 def _name_words(sample: Sample) -> str:
