@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the names and docstrings that cannot be read alone, and the long sentences of pages.
 
-    python scripts/check_language.py          the counts; 1 if too many sentences are long
+    python scripts/check_language.py          the counts; 1 if too many sentences are long, or if
+                                              two public classes of a package have one name
     python scripts/check_language.py --list   each that counts, with its place
 
 A function's name counts if its first word is a participle, a preposition or an adverb: a function
@@ -17,6 +18,7 @@ import argparse
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -92,6 +94,13 @@ def function_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
                 yield node.lineno, node.name
 
 
+def class_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The line and name of each public class."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            yield node.lineno, node.name
+
+
 def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The line and docstring of the module and of each class and function that has one."""
     for node in ast.walk(tree):
@@ -141,11 +150,18 @@ def main() -> None:
     is_listing = parser.parse_args().list
     wrong = count("function names that are no verbs", texts_of(function_names), is_verb)
     wrong += count("docstrings that are fragments", texts_of(docstrings), can_be_read_alone)
+    names = list(texts_of(class_names))
+    times = Counter((place.split("/")[0], name) for place, name in names)
+    twice = count(
+        "classes whose name another has",
+        iter(names),
+        lambda name: all(times[package, name] < 2 for package in ("python", "papers", "target")),
+    )
     sentences = list(page_sentences())
     long = count("sentences above 25 words", iter(sentences), is_short)
     if is_listing:
-        print("\n".join(wrong + long))
-    sys.exit(len(long) > MOST_LONG * len(sentences))
+        print("\n".join(wrong + twice + long))
+    sys.exit(bool(twice) or len(long) > MOST_LONG * len(sentences))
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ from edits import mutated
 
 from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.images.find import find_heaps
-from heapfit.images.memory import Memory
+from heapfit.images.memory import DumpedMemory
 from heapfit.images.references import mark_references
 from heapfit.images.snapshot import read_image
 from heapfit.importers import ImportOptions, read_columns
@@ -99,7 +99,7 @@ def _read_memory(path: Path) -> None:
             spans.append((int(at, 16), left[: int(size, 16)]))
             left = left[int(size, 16) :]
     sections = [(at, at + len(held)) for at, held in spans]
-    memory = Memory(4, "little", symbols, sections, {}, 13, spans)
+    memory = DumpedMemory(4, "little", symbols, sections, {}, 13, spans)
     heaps, missing = find_heaps(memory)
     mark_references(memory, heaps, {})
     for heap in heaps:

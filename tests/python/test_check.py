@@ -18,7 +18,7 @@ from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_o
 from heapfit.checks.prospect import find_prospect
 from heapfit.checks.refusals import count_refusals
 from heapfit.checks.run import PlanRun
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
@@ -426,7 +426,7 @@ def test_the_largest_request_at_any_moment_is_what_the_tightest_moment_has_free(
     """Beside the largest free block after each event, which these heaps give whole."""
     trace = generate_workload(parse_workload("slotbuf:events=600", 5), tmp_path / "run.parquet")
     loaded, plan = load_trace(trace), parse_heap_size(heap)
-    placed = place_requests(loaded, plan, trace.base_alignment_for(plan.base_alignment))
+    placed = place_in_region(loaded, plan, trace.base_alignment_for(plan.base_alignment))
     least = plan.region
     for count in range(1, len(placed.asked.served.op) + 1):
         replay = placed.make_replay()

@@ -37,14 +37,14 @@ from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot
-from heapfit.images.walk import Block, Heap
+from heapfit.images.walk import Block, DumpedHeap
 from heapfit.importers import import_file
 from heapfit.importers.file_kind import require_kind
 from heapfit.outputs import ours
 from heapfit.outputs.file import stage_file
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.quantities import parse_percent, parse_share, parse_size, parse_sizes
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 from list_options import count_entries, list_ambiguous
 from program import call_heapfit, run_heapfit
 
@@ -117,7 +117,7 @@ def folder(tmp_path_factory):
     (made / "capture.pcap").write_bytes(pcap(packets))
     few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
     small_scenarios.small(made, *few).rename(made / "scenario.toml")
-    heap = Heap("FreeRTOS heap_4", "ucHeap", 64, 128, [Block(64, 64, 72, 56, "live")])
+    heap = DumpedHeap("FreeRTOS heap_4", "ucHeap", 64, 128, [Block(64, 64, 72, 56, "live")])
     write_snapshot(Snapshot("core.elf", (heap,)), made / "dump.json")
     return made
 
@@ -394,30 +394,36 @@ def kinds_folder(folder):
 
 
 KINDS = {
-    "run.heap": Kind.RECORDING,
-    "run.parquet": Kind.RECORDING,
-    "capture.pcap": Kind.CAPTURE,
-    "plan.toml": Kind.PLAN,
-    "scenario.toml": Kind.SCENARIO,
-    "host.elf": Kind.PROGRAM,
-    "run.sh": Kind.PROGRAM,
-    "board.elf": Kind.IMAGE,
-    "notes.txt": Kind.UNKNOWN,
-    "other.toml": Kind.UNKNOWN,
-    "empty": Kind.UNKNOWN,
+    "run.heap": SourceKind.RECORDING,
+    "run.parquet": SourceKind.RECORDING,
+    "capture.pcap": SourceKind.CAPTURE,
+    "plan.toml": SourceKind.PLAN,
+    "scenario.toml": SourceKind.SCENARIO,
+    "host.elf": SourceKind.PROGRAM,
+    "run.sh": SourceKind.PROGRAM,
+    "board.elf": SourceKind.IMAGE,
+    "notes.txt": SourceKind.UNKNOWN,
+    "other.toml": SourceKind.UNKNOWN,
+    "empty": SourceKind.UNKNOWN,
 }
 ADVICE = {
-    Kind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C code from it)",
-    Kind.CAPTURE: "is a packet capture (heapfit size {} sizes pools for it",
-    Kind.PLAN: "is a plan (heapfit check RECORDING --plan {} checks a recording against it",
-    Kind.SCENARIO: "is a scenario (heapfit simulate {} ",
-    Kind.PROGRAM: "is a program (heapfit record -- ./{} makes a recording of it)",
-    Kind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",
+    SourceKind.RECORDING: "is a recording (heapfit fit {} makes a plan and its C code from it)",
+    SourceKind.CAPTURE: "is a packet capture (heapfit size {} sizes pools for it",
+    SourceKind.PLAN: "is a plan (heapfit check RECORDING --plan {} checks a recording against it",
+    SourceKind.SCENARIO: "is a scenario (heapfit simulate {} ",
+    SourceKind.PROGRAM: "is a program (heapfit record -- ./{} makes a recording of it)",
+    SourceKind.IMAGE: "is a program for another processor (heapfit record --qemu {} ",
 }
-RECORDINGS, PROGRAMS = {Kind.RECORDING, Kind.CAPTURE}, {Kind.PROGRAM, Kind.IMAGE}
+RECORDINGS, PROGRAMS = (
+    {SourceKind.RECORDING, SourceKind.CAPTURE},
+    {SourceKind.PROGRAM, SourceKind.IMAGE},
+)
 # A command with {} for a file that is no option's or argument's alone, and the kinds that it takes.
 TAKES = {"record -- {}": PROGRAMS, "compare {} tlsf": RECORDINGS, "allocators {}": set()}
-ALSO = {Kind.RECORDING: Kind.CAPTURE, Kind.PROGRAM: Kind.IMAGE}  # what is taken with them
+ALSO = {
+    SourceKind.RECORDING: SourceKind.CAPTURE,
+    SourceKind.PROGRAM: SourceKind.IMAGE,
+}  # what is taken with them
 
 
 def declared_kinds():
@@ -437,7 +443,7 @@ def declared_kinds():
     [
         (words, name)
         for (words, kinds), name in itertools.product([*TAKES.items(), *declared_kinds()], KINDS)
-        if KINDS[name] is not Kind.UNKNOWN and KINDS[name] not in kinds
+        if KINDS[name] is not SourceKind.UNKNOWN and KINDS[name] not in kinds
     ],
 )
 @pytest.mark.usefixtures("kinds_folder")
@@ -494,7 +500,7 @@ def test_advice_can_be_pasted_into_a_shell(tmp_path):
     path = tmp_path / "a plan.toml"
     path.write_text(PLAN)
     with pytest.raises(HeapfitError, match=rf"heapfit generate '{path}' makes its C"):
-        require_kind(path, Kind.RECORDING)
+        require_kind(path, SourceKind.RECORDING)
 
 
 # ---- outputs

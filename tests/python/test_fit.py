@@ -16,7 +16,7 @@ from small_traces import bimodal, fit_json, heapfit, heapfit_json, table2, tiny
 from grid import ALL
 from heapfit import _engine
 from heapfit.checks.check import check_recordings
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import subjects_of
 from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
@@ -413,7 +413,7 @@ def test_a_kept_allocator_of_ours_is_a_plan_to_generate(folder):
 def test_a_boards_blocks_are_compared_with_those_of_the_kept_heap(folder, name):
     plan = load_plan(folder / name / "plan.toml")
     trace = Trace.open(folder / name / "run.parquet")
-    placed = place_requests(trace, plan, 8)
+    placed = place_in_region(trace, plan, 8)
     addresses = placed.place() + np.uint32(0x20000000)
     assert find_first_difference(trace, plan, addresses) is None
     addresses[7] += 8

@@ -31,7 +31,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
-from heapfit.generate.names import Text, make_identifier, printable
+from heapfit.generate.names import Text, comment_text, make_identifier
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
 from heapfit.importers import import_file
@@ -491,7 +491,7 @@ def test_hostile_names_change_nothing_in_another_language_but_a_string(language:
     plain = texts("plain")
     for name in hostile_names():
         made = texts(name)
-        shown = printable(name)
+        shown = comment_text(name)
         for file, text in plain.items():
             assert made[file] == text.replace("plan plain", f"plan {shown}").replace(
                 '"plain"', f'"{shown}"'
@@ -513,7 +513,7 @@ def test_hostile_names_stay_inside_their_cell_of_the_readme() -> None:
     plain = readme_text(design_named("plain"), [])
     for name in hostile_names():
         page = readme_text(design_named(name), [])
-        cell = f"`{printable(name)}`"
+        cell = f"`{comment_text(name)}`"
         assert f"\n| plan | {cell} (`budgeted` over `tlsf`) |\n" in page
         assert f"\n| trained on | {cell}, 1,234 events |\n" in page
         assert page.replace(cell, "`plain`") == plain
@@ -529,9 +529,9 @@ def test_identifiers_are_c_names_and_differ_between_names() -> None:
 
 def test_comments_hold_printable_ascii_that_ends_no_comment() -> None:
     for name in hostile_names():
-        assert re.fullmatch(r"[ -~]{1,80}", printable(name))
-        assert not set(printable(name)) & set("/\\?*`<>|&$\"'#{}")
-    assert printable("lwIP echo, run 2 (32 bit)") == "lwIP echo, run 2 (32 bit)"
+        assert re.fullmatch(r"[ -~]{1,80}", comment_text(name))
+        assert not set(comment_text(name)) & set("/\\?*`<>|&$\"'#{}")
+    assert comment_text("lwIP echo, run 2 (32 bit)") == "lwIP echo, run 2 (32 bit)"
 
 
 def test_a_template_takes_no_text_that_was_not_checked() -> None:

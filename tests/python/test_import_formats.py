@@ -30,7 +30,7 @@ from heapfit.importers import (
     networks,
     open_any,
 )
-from heapfit.importers.flatbuffer import Builder, Table
+from heapfit.importers.flatbuffer import Builder, FlatTable
 from heapfit.importers.networks import (
     Tensor,
     add_offline_plan,
@@ -241,7 +241,7 @@ def test_a_damaged_tflite_model_is_refused(network: bytes, tmp_path: Path) -> No
 
 
 def test_a_model_damaged_beside_its_tensors_gets_no_plan(network: bytes, tmp_path: Path) -> None:
-    damaged, root = bytearray(network), Table.root(network)
+    damaged, root = bytearray(network), FlatTable.root(network)
     struct.pack_into("<H", damaged, root.place - _vtable_distance(network), 0xFFFF)
     (tmp_path / "m.tflite").write_bytes(damaged)
     done = heapfit("bounds", "m.tflite", "-o", "planned.tflite", folder=tmp_path)
@@ -252,7 +252,7 @@ def test_a_model_damaged_beside_its_tensors_gets_no_plan(network: bytes, tmp_pat
 
 
 def _vtable_distance(content: bytes) -> int:
-    return int(struct.unpack_from("<i", content, Table.root(content).place)[0])
+    return int(struct.unpack_from("<i", content, FlatTable.root(content).place)[0])
 
 
 def test_a_tensor_of_4_gib_is_refused_by_name(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_model_gets_the_packing_as_its_offline_plan(network: bytes, tmp_path: 
     for source in ("planned.tflite", "again.tflite"):  # a second plan takes the place of the first
         planned = (tmp_path / source.replace("again", "planned")).read_bytes()
         assert read_tflite(planned) == read_tflite(network)
-        model = Table.root(planned)
+        model = FlatTable.root(planned)
         (entry,) = model.tables(6)
         buffer = model.tables(4)[entry.number(1)]
         assert entry.text(0) == "OfflineMemoryAllocation"

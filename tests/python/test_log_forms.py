@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from heapfit.errors import HeapfitError
-from heapfit.forecast.log.forms import read_by
+from heapfit.forecast.log.forms import read_lines_by
 from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
@@ -604,7 +604,7 @@ def test_a_new_form_is_one_row(tmp_path, row):
 @pytest.mark.parametrize("text", ["{free}{total}", "free {free}{memory}", "{any}{any}{free}"])
 def test_fields_side_by_side_are_refused(text: str) -> None:
     with pytest.raises(HeapfitError, match=r"--line: a blank has to stand behind \{\w+\}$"):
-        read_by([text])
+        read_lines_by([text])
 
 
 @pytest.mark.parametrize(
@@ -615,7 +615,7 @@ def test_no_description_takes_long_on_any_line(between: str) -> None:
     lines = ("1" * 4000, "1 " * 2000, "a" * 4000, "1." * 2000, "111," * 1000, " " * 4000)
     for names in (numbers, numbers[:3], ("any",) * 9 + numbers[:1]):
         try:
-            read = read_by([between.join(f"{{{name}}}" for name in names)])
+            read = read_lines_by([between.join(f"{{{name}}}" for name in names)])
         except HeapfitError:
             continue
         begun = time.process_time()
@@ -641,7 +641,7 @@ def test_no_line_takes_long(tmp_path: Path, text: str, length: int) -> None:
 
 
 def test_a_row_of_numbers_is_read_by_its_commas() -> None:
-    (sample,) = read_by(["h {free},{used},{total}"])(
+    (sample,) = read_lines_by(["h {free},{used},{total}"])(
         LogLine(1, "h 100,200,300", "", {}, 0, is_start=False)
     )
     assert [sample.values[field] for field in (Field.FREE, Field.ALLOCATED, Field.TOTAL)] == [

@@ -26,7 +26,7 @@ from heapfit.memories.demand import demand_of, parse_need, require_known_sites
 from heapfit.memories.joining import Joining, arena_of, join_recorded, program_of
 from heapfit.memories.joint import replay_jointly
 from heapfit.memories.placing import PlacingOptions, place_requests
-from heapfit.memories.search import Ground, InsideRule, plan_for
+from heapfit.memories.search import InsideRule, MemorySearch, plan_for
 from heapfit.memories.settings import list_sections, list_zephyr
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
 from heapfit.plan.plan import Plan
@@ -160,13 +160,13 @@ def test_what_was_served_inside_when_recorded_is_replayed_there(demand):
     """The least first memory in which these requests, and what needs it, are all inside."""
     served = np.where(demand.sites == 3, 131, 136).astype(np.uint8)
     told = replace(demand, served=np.where(demand.asks, served, 0).astype(np.uint8))
-    ground = Ground(tuple(two(64 << 10)), (told,))
+    ground = MemorySearch(tuple(two(64 << 10)), (told,))
     by_site = ground.least(InsideRule(sites=(3,)))
     assert ground.recorded.share == by_site.share
     assert ground.recorded.size >= by_site.size
-    assert Ground(tuple(two(64 << 10)), (told, demand)).recorded is None
+    assert MemorySearch(tuple(two(64 << 10)), (told, demand)).recorded is None
     alike = (Memory("one", 64 << 10, (), HEAP), Memory("other", 1 << 20, (), HEAP))
-    assert Ground(alike, (told,)).recorded is None
+    assert MemorySearch(alike, (told,)).recorded is None
 
 
 def test_each_heap_does_what_it_would_do_alone(demand):
@@ -231,7 +231,7 @@ def test_memories_that_cannot_be_are_told(demand):
         parse_memory("internal", HEAP)
     with pytest.raises(HeapfitError, match="do not serve 100 %"):
         place_requests(
-            two(Ground(tuple(two(64 << 10)), (demand,)).least(InsideRule()).size),
+            two(MemorySearch(tuple(two(64 << 10)), (demand,)).least(InsideRule()).size),
             [demand],
             PlacingOptions(1.0),
         )
@@ -313,7 +313,7 @@ def test_the_generated_folder_compiles_and_takes_no_other_option(tmp_path):
 
 def test_changed_programs_set_the_margin_that_they_need(demand):
     """Without a margin some change runs out; with what is found, no counted one does."""
-    ground = Ground(tuple(two(64 << 10)), (demand,))
+    ground = MemorySearch(tuple(two(64 << 10)), (demand,))
     point = ground.least(InsideRule(up_to=24))
     live = point.joint.uses[0].live_peak
     tight = try_changed_programs(ground, point, HeapSize(point.size, live, live, 0.0))

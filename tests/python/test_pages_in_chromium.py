@@ -24,7 +24,7 @@ from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, write_report
-from heapfit.results.html import render, write
+from heapfit.results.html import render, write_document
 from heapfit.results.live import live_page
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario
@@ -155,7 +155,7 @@ def test_a_live_page_draws_the_pixels_of_a_report(browser, fitted, tmp_path):
     by_hand = parse_heap_size(f"tlsf:{map_live(heap).heaps[0].own.region}")
     plan = replace(by_hand, plan=heap.plan, heap="", base_alignment=heap.base)
     found = read_shown(check_recordings([trace], plan), [trace])
-    write(tmp_path / "check.html", check_page(found, [trace], ""))
+    write_document(tmp_path / "check.html", check_page(found, [trace], ""))
     drawn = []
     for name in ("live.html", "check.html"):
         browser.resize(1400, 900)
@@ -208,7 +208,7 @@ def pages(fitted, tmp_path_factory) -> list[Path]:
     """One of each kind that takes little to make."""
     folder = tmp_path_factory.mktemp("pages")
     scenario = load_scenario(SCENARIOS / "figure-5.toml")
-    write(folder / "simulation.html", simulation_page(solve(scenario), "heapfit simulate"))
+    write_document(folder / "simulation.html", simulation_page(solve(scenario), "heapfit simulate"))
     plan, trace = str(fitted.paths.plan), str(fitted.trace.path)
     for words in (
         ["slotbuf", "50", "2000", "-o", "."],

@@ -21,8 +21,8 @@ from heapfit.design.placement.class_lifetimes import (
     size_class_bits,
 )
 from heapfit.design.placement.learned import (
+    LearnedPlacement,
     PlacedLayout,
-    Placement,
     learn_placement,
 )
 from heapfit.design.placement.remembered import TrialCache
@@ -64,7 +64,7 @@ def shifted(tmp_path_factory) -> LoadedTrace:
 
 
 @pytest.fixture(scope="module")
-def learned(shifted: LoadedTrace) -> Placement:
+def learned(shifted: LoadedTrace) -> LearnedPlacement:
     found = learn_placement(shifted, list(layouts(4).values()), most_events=EVENTS)
     assert found is not None
     return found
@@ -124,7 +124,7 @@ def test_lifetimes_are_those_of_the_blocks_resized_ones_included(tmp_path: Path)
 
 
 def test_blocks_that_come_and_go_are_kept_apart_from_those_that_stay(
-    shifted: LoadedTrace, learned: Placement
+    shifted: LoadedTrace, learned: LearnedPlacement
 ) -> None:
     u_max = shifted.profile.u_max
     assert learned.plain.region > 1.5 * u_max

@@ -21,8 +21,8 @@ from heapfit.results.parts import (
     Cell,
     Column,
     Copyable,
+    Details,
     Fields,
-    Fold,
     Group,
     Line,
     Note,
@@ -143,7 +143,7 @@ def test_a_page_has_the_same_table_under_its_own_headings_and_names_stay_text():
         lead=POOLS[1],
     )
     parts = [Group("", [table]), Bullets(["<i>", ("one", "two")]), Copyable("lines", ["a", "b"])]
-    folded = Section("rest", "Rest", [Fold("more", [Line("of <it>")])], "", is_folded=True)
+    folded = Section("rest", "Rest", [Details("more", [Line("of <it>")])], "", is_folded=True)
     text = render(Document("fit", "a<b", ["set it"], [Section("told", "Told", parts), folded]))
     page = Page(text)
     rows = [[" ".join(cell.split()) for cell in row] for row in page.rows]

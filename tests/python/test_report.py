@@ -43,7 +43,7 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
@@ -312,7 +312,7 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
 ):
     sources = [traces[0], parse_workload("t2_w1:events=300")]
     case = case_of_matrix(matrix, sources, (), folder)
-    write(folder / "a.html", comparison_page(case, measure_case(case), matrix=matrix))
+    write_document(folder / "a.html", comparison_page(case, measure_case(case), matrix=matrix))
     page = read(folder / "a.html")
     table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
     for name in matrix.names:
@@ -340,7 +340,9 @@ def plan(traces, folder) -> PlanFile:
 def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces, plan, folder):
     tight = replace(plan, region=plan.r_safe - 256)
     check = check_recordings(traces, tight, CheckOptions(measure=True))
-    write(folder / "d.html", check_page(read_shown(check, traces), traces, "heapfit check"))
+    write_document(
+        folder / "d.html", check_page(read_shown(check, traces), traces, "heapfit check")
+    )
     page = read(folder / "d.html")
     table = {
         re.split(r" hold-out| used for", row[0])[0]: row for row in rows_of(page, "recordings")
@@ -363,7 +365,9 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
 def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
     older, newer = traces[:2]
     check = check_recordings([newer], None, CheckOptions((older,)))
-    write(folder / "f.html", check_page(read_shown(check, [newer]), [newer], "heapfit check"))
+    write_document(
+        folder / "f.html", check_page(read_shown(check, [newer]), [newer], "heapfit check")
+    )
     text = (folder / "f.html").read_text("utf-8")
     record = json.loads(re.search(r'id="map-data">(.*?)</script>', text, re.DOTALL)[1])
     needs = [check.base.needed, check.recordings[0].needed.r_safe]

@@ -23,7 +23,7 @@ from heapfit.results.html import render
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scenario import RunSettings, load_scenario
-from heapfit.simulation.simulate import simulate, solve, write_table
+from heapfit.simulation.simulate import simulate, solve, write_simulation
 from heapfit.sweep import Sweep
 
 
@@ -159,7 +159,7 @@ def test_a_recording_without_times_is_refused(tmp_path):
 
 
 def test_the_table_has_a_row_for_each_metric_of_each_scheme_at_each_point(tmp_path, found):
-    write_table(tmp_path / "out.parquet", found)
+    write_simulation(tmp_path / "out.parquet", found)
     table = pq.read_table(tmp_path / "out.parquet")
     assert table.num_rows == len(found.results) * len(METRICS)
     told = json.loads(table.schema.metadata[b"heapfit"])

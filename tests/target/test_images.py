@@ -27,7 +27,7 @@ from harness.image import Image
 from heapfit.external_tool import run
 from heapfit.generate import generate
 from heapfit.images.snapshot import Snapshot, read_image
-from heapfit.images.walk import Heap
+from heapfit.images.walk import DumpedHeap
 from heapfit.plan.plan_file import load_plan
 
 HERE = Path(__file__).parent / "images"
@@ -203,7 +203,7 @@ KINDS: dict[str, Callable[[Path], Image]] = {
 }
 
 
-def heaps_of(snapshot: Snapshot, title: str) -> list[Heap]:
+def heaps_of(snapshot: Snapshot, title: str) -> list[DumpedHeap]:
     wanted = title.partition(",")[0].split(" and ")
     return [one for one in snapshot.heaps if one.title.partition(",")[0] in wanted]
 
@@ -287,7 +287,7 @@ def test_a_heap_4_of_64_bits_is_read(tmp_path: Path) -> None:
     assert {*lost} >= {*blocks[1:3]} and not {*lost} & {blocks[3], blocks[5]}
 
 
-def damaged(dump: Path, program: Path, heap: Heap, state: str) -> list[str]:
+def damaged(dump: Path, program: Path, heap: DumpedHeap, state: str) -> list[str]:
     """Writes beyond the ends of four blocks, one at a time: what is not named rightly."""
     wrong = []
     content, pieces = dump.read_bytes(), heap.blocks

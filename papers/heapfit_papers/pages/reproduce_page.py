@@ -9,9 +9,9 @@ from pathlib import Path
 
 from heapfit.plan.quantities import format_count
 from heapfit.results.document import Document
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.number_text import marked
-from heapfit.results.parts import Cell, Column, Fold, Heading, Line, Part, Section, Table
+from heapfit.results.parts import Cell, Column, Details, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
 from heapfit_papers.reproduce.finding import Finding, RowResult, Verdict, verdicts_in_words
@@ -27,7 +27,7 @@ _KINDS = (
 
 def write_reproduce_page(path: Path, results: Sequence[RowResult], laboratory: Laboratory) -> None:
     """Writes the page; figures are drawn of the rows that are among the results."""
-    write(path, reproduce_page(results, laboratory))
+    write_document(path, reproduce_page(results, laboratory))
 
 
 def reproduce_page(results: Sequence[RowResult], laboratory: Laboratory) -> Document:
@@ -67,11 +67,11 @@ def _tell_paper(
             for one in figures
             for part in (Heading(one.title), replace(one.chart, caption=one.caption))
         ]
-        yield Fold(f"{format_count(len(figures), 'figure')} drawn anew", parts, is_short)
+        yield Details(f"{format_count(len(figures), 'figure')} drawn anew", parts, is_short)
     findings = [(result, one) for result in rows for one in result.findings]
     table = Table(_COLUMNS, findings, look="cards claims")
     told = format_count(len(rows), "row")
-    yield Fold(f"{told}, what is published and what is found", [table], is_short)
+    yield Details(f"{told}, what is published and what is found", [table], is_short)
 
 
 def _name_row(result: RowResult, finding: Finding) -> Cell:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.results.chart import Chart
 from heapfit.results.document import Document, reproduce_section
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.number_text import count, marked, percent, size
 from heapfit.results.parts import NamedFigure, Section
 from heapfit_papers.pages.slotbuf_charts import (
@@ -25,7 +25,7 @@ SAMPLES = 10_000  # as in figure 1 of the report
 
 def write_slotbuf_page(path: Path, run: Slotbuf, command: str) -> None:
     """Writes the page of `run` to `path`."""
-    write(path, slotbuf_page(run, command))
+    write_document(path, slotbuf_page(run, command))
 
 
 def slotbuf_page(run: Slotbuf, command: str) -> Document:

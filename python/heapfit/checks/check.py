@@ -26,7 +26,7 @@ from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
 from heapfit.checks.run import PlanRun, reject_other_kind, run_recording, subject_of_plan
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import Hole
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
@@ -421,7 +421,7 @@ def _check_recording(
             holes=subject.find_holes(loaded, loaded.profile.u_max_event),
             largest=None
             if plan.plan.sites
-            else place_requests(loaded, plan, base).find_largest_request(),
+            else place_in_region(loaded, plan, base).find_largest_request(),
         )
     if failures:
         if run.refusal and not plan.plan.sites:

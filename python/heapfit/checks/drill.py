@@ -49,7 +49,7 @@ class FirstRefusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusals:
+class RefusableRequests:
     """The requests of a program that a plan's heap could refuse. Sizes in bytes."""
 
     plan: PlanFile
@@ -63,7 +63,7 @@ class Refusals:
 class Drill:
     """The runs of a program that ran out of memory, each at another request."""
 
-    refusals: Refusals
+    refusals: RefusableRequests
     runs: tuple[HostRun, ...]
     sites: Mapping[int, str]  # the names of call sites
 
@@ -101,7 +101,9 @@ def drill_program(
             )
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
         refusals = _find_refusals(loaded, program.plan, region)
-        chosen = choose(refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN))
+        chosen = choose_refused(
+            refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN)
+        )
         limit = max(_LEAST_SECONDS, _TIMES * program.run(refusals.need, _HIDDEN).seconds)
         runs = []
         for i, one in enumerate(chosen):
@@ -111,7 +113,7 @@ def drill_program(
         return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
 
 
-def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Refusals:
+def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> RefusableRequests:
     """Replays the recording in regions below its need, each to the first request it refuses."""
     heap, base = heap_of_plan(plan), loaded.trace.base_alignment_for(plan.base_alignment)
     asked, needs = ServedRequests.of(heap, loaded), measure(heap, [loaded], base=base)
@@ -135,7 +137,7 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Re
             asked_for = int(asked.requests.size[event])
             found.setdefault(event, FirstRefusal(event, asked_for, site, region))
     count = int((asked.requests.op != FREE).sum())
-    return Refusals(plan, count, need, lowest, tuple(found.values()))
+    return RefusableRequests(plan, count, need, lowest, tuple(found.values()))
 
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:
@@ -144,11 +146,11 @@ def _regions(lowest: int, need: int, events: int) -> list[int]:
     return list(range(need - _UNIT, lowest - 1, -(-(-step // _UNIT) * _UNIT or _UNIT)))
 
 
-def choose(requests: Sequence[FirstRefusal], most: int) -> list[FirstRefusal]:
+def choose_refused(requests: Sequence[FirstRefusal], most: int) -> list[FirstRefusal]:
     """The requests to refuse: one of each chain of callers, then of each size, then the others.
 
     >>> made = [FirstRefusal(event, 8, event // 2, 0) for event in (1, 2, 3, 4)]
-    >>> [one.event for one in choose(made, 3)]
+    >>> [one.event for one in choose_refused(made, 3)]
     [1, 2, 4]
     """
     seen: set[object] = set()

@@ -46,7 +46,7 @@ class Holdings:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GroupGrowth:
     """The live bytes of one size class, call site or task, before and now."""
 
     name: Name
@@ -64,10 +64,10 @@ class Change:
 class Changes:
     """The largest changes first; without a recording to compare with, the largest holdings."""
 
-    sizes: tuple[Change, ...]
-    sites: tuple[Change, ...]
+    sizes: tuple[GroupGrowth, ...]
+    sites: tuple[GroupGrowth, ...]
     are_builds_different: bool  # hashes of call sites name those of one build only
-    tasks: tuple[Change, ...] = ()
+    tasks: tuple[GroupGrowth, ...] = ()
 
 
 NOTHING = LiveBytes(0, 0.0)
@@ -154,10 +154,10 @@ def name_sites(
 
 def _find_growth(
     now: Mapping[Name, LiveBytes], before: Mapping[Name, LiveBytes] | None
-) -> tuple[Change, ...]:
+) -> tuple[GroupGrowth, ...]:
     known = before or {}
     of_all = [
-        Change(name, None if before is None else known.get(name, NOTHING), held)
+        GroupGrowth(name, None if before is None else known.get(name, NOTHING), held)
         for name, held in now.items()
     ]
     grown = [one for one in of_all if one.growth > 0]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.checks.growth import MOST, Name, name_sites, size_classes, sum_by_name
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -55,7 +55,7 @@ def count_refusals(
     progress: Progress = ignore_progress,
 ) -> Refusals:
     """Replays a recording past its refusals."""
-    placed = place_requests(loaded, plan, loaded.trace.base_alignment_for(plan.base_alignment))
+    placed = place_in_region(loaded, plan, loaded.trace.base_alignment_for(plan.base_alignment))
     refused, asked = placed.find_refused(progress), placed.asked
     sizes = _group(size_classes(asked.requests.size[asked.asked_at]), {}, refused)
     first, by_site = None, tuple[RefusedGroup, ...]()

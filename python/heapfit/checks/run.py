@@ -12,7 +12,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import ReplaySubject
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.trial import Refusal, plain_replay
@@ -110,7 +110,7 @@ def _replay_size(
     run, region = run_recording(trace, plan, plan.name, progress), plan.region or 0
     if run.refusal is None:
         return region, run, 0, None, None
-    placed = place_requests(trace, plan, trace.base_alignment_for(plan.base_alignment))
+    placed = place_in_region(trace, plan, trace.base_alignment_for(plan.base_alignment))
     requests, event = placed.asked.requests, run.refusal.event
     op, block = Op(requests.op[event]).name.lower(), int(requests.named[event])
     return region, run, int(placed.find_refused(progress).sum()), op, block
@@ -118,7 +118,7 @@ def _replay_size(
 
 def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> PlanRun:
     try:
-        placed = place_requests(trace, plan, base)
+        placed = place_in_region(trace, plan, base)
     except HeapfitError as error:
         raise HeapfitError(f"{name}: {error}") from error
     replay, asked, peak = placed.make_replay(), placed.asked, profile_trace(trace).u_max

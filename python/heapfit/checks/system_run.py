@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap import Heap, Recording
+from heapfit.comparison.incumbents.heap import Heap, ReplayableTrace
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.incumbents.requests import insert_probes
 from heapfit.comparison.incumbents.served import ServedRequests
@@ -27,7 +27,7 @@ _STEP = 8  # bytes between two sizes that are tried
 class PlacedRequests:
     """A recording's requests in the heap of a plan."""
 
-    recording: Recording
+    recording: ReplayableTrace
     heap: Heap
     asked: ServedRequests
     region: int  # of the plan, in bytes
@@ -78,7 +78,7 @@ class PlacedRequests:
         return replay is not None and all(map(replay.feed, insert_probes(served, size)))
 
 
-def place_requests(recording: Recording, plan: PlanFile, base: int) -> PlacedRequests:
+def place_in_region(recording: ReplayableTrace, plan: PlanFile, base: int) -> PlacedRequests:
     """The requests of a recording for a plan's heap in its region, which starts at `base`."""
     heap = heap_of_plan(plan)
     return PlacedRequests(

@@ -20,7 +20,7 @@ from heapfit.plan.quantities import (
     parse_share,
     parse_size,
 )
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 
 # Groups of options that `--help-all` alone shows.
 IMPORTING = "Importing"
@@ -87,15 +87,15 @@ def make_output_option(what: str) -> Option:
     return Option("--output", f"{OUTPUT_HELP} {what}.", short="-o", is_output=True)
 
 
-PLAN = Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
-_PLAN_OPTION = Option("--plan", "A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
+PLAN = Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[SourceKind.PLAN])
+_PLAN_OPTION = Option("--plan", "A plan file, as `heapfit fit` writes it.", kinds=[SourceKind.PLAN])
 # What several commands have, each under the field's name that stands for it in their records.
 SHARED: Mapping[str, Option] = {
     "source": Option(
-        "", help="A recording, a packet capture or a stored trace.", kinds=[Kind.RECORDING]
+        "", help="A recording, a packet capture or a stored trace.", kinds=[SourceKind.RECORDING]
     ),
     "sources": Option(
-        "", help="Recordings, packet captures or stored traces.", kinds=[Kind.RECORDING]
+        "", help="Recordings, packet captures or stored traces.", kinds=[SourceKind.RECORDING]
     ),
     "allocators": Option(
         "--allocators",
@@ -106,7 +106,7 @@ SHARED: Mapping[str, Option] = {
     "alignment": Option(
         "--alignment", "Alignment of every block, in bytes.", choices=["4", "8", "16"]
     ),
-    "base": Option("--base", "An earlier recording.", kinds=[Kind.RECORDING]),
+    "base": Option("--base", "An earlier recording.", kinds=[SourceKind.RECORDING]),
     "queue": Option(
         "--queue",
         "When a captured packet's buffer is freed: fill-drain:N, fifo:PACKETS_PER_S of a CPU, "
@@ -188,7 +188,7 @@ SHARED: Mapping[str, Option] = {
         "--qemu",
         "The Arm or RISC-V image, an ELF file, to run in QEMU.",
         metavar="IMAGE",
-        kinds=[Kind.IMAGE],
+        kinds=[SourceKind.IMAGE],
     ),
     "seconds": Option(
         "--seconds",
@@ -217,7 +217,7 @@ SHARED: Mapping[str, Option] = {
         "--program",
         "The recorded or dumped program, or its library: names functions, finds heaps of a dump. "
         "Or nm's list, or a linker's map.",
-        kinds=[Kind.PROGRAM],
+        kinds=[SourceKind.PROGRAM],
     ),
     "export": Option(
         "--export",

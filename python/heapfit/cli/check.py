@@ -62,9 +62,11 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     if path.suffix == ".md":
         save_markdown(path, headline_of(check), check_parts(check, is_whole=True)[1:])
         return
-    from heapfit.results.html import write  # loads jinja2, which takes long
+    from heapfit.results.html import write_document  # loads jinja2, which takes long
 
-    write(path, check_page(read_shown(check, command.sources), command.sources, command_line()))
+    write_document(
+        path, check_page(read_shown(check, command.sources), command.sources, command_line())
+    )
 
 
 def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOptions) -> None:

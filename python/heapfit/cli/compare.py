@@ -38,7 +38,7 @@ from heapfit.results.matrix import comparison_page, matrix_table
 from heapfit.results.parts import Fields, Line, Part
 from heapfit.results.plugins import plugin_parts
 from heapfit.results.ranking import ranking
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_workload, parse_workload
@@ -78,7 +78,7 @@ def run(command: CompareCommand) -> None:
         if plugins:
             matrix = with_plugins(matrix, _measure_plugins(compared, plugins, request, progress))
         if command.report is not None:
-            from heapfit.results.html import write  # loads jinja2, which takes long
+            from heapfit.results.html import write_document  # loads jinja2, which takes long
 
             with scratch_folder() as folder:
                 shown = [one for _, one in compared]
@@ -86,7 +86,7 @@ def run(command: CompareCommand) -> None:
                 page = comparison_page(
                     case, measure_case(case), matrix=matrix, command=command_line()
                 )
-                write(command.report, page)
+                write_document(command.report, page)
     seed = command.seed if specs else None
     print_result(_parts(matrix, load_sram(command.sram), seed), command.as_json)
     if any(row.faults for one in matrix.columns for row in one.comparison.plugins):
@@ -145,7 +145,9 @@ def _split_words(words: list[str]) -> tuple[list[Path], list[str]]:
         if not is_path(word):
             hint = did_you_mean(word.partition(":")[0], list_heap_names())
             raise HeapfitError(f"{word}: no such file, and no such allocator ({hint})")
-    sources = [one for word in others for one in read_paths(word, [Kind.RECORDING], is_one=False)]
+    sources = [
+        one for word in others for one in read_paths(word, [SourceKind.RECORDING], is_one=False)
+    ]
     for path in sources:
         if not path.exists():
             raise HeapfitError(f"{path}: {describe_missing_file(path)}")

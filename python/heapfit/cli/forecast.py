@@ -11,11 +11,11 @@ from heapfit.forecast.log.reading import read_log
 from heapfit.importers.file_kind import classify_file, require_kind
 from heapfit.plan.quantities import parse_sizes
 from heapfit.results.forecast import forecast_parts
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 
 
 def run(command: ForecastCommand) -> None:
-    if classify_file(command.log) is Kind.SOURCE:
+    if classify_file(command.log) is SourceKind.SOURCE:
         require_kind(command.log)
     try:
         log = read_log(command.log, command.line)

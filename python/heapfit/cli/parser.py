@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from heapfit.cli.removed import REMOVED
 from heapfit.errors import HeapfitError, RemovedError, find_similar
 from heapfit.grouping import group
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 
 _VALUES = {Path: "PATH", str: "TEXT", int: "NUMBER", float: "NUMBER"}
 _REASONS = {int: "must be a whole number", float: "must be a number"}
@@ -47,7 +47,7 @@ class Option:
     metavar: str = ""
     choices: Sequence[str] = ()
     parser: Callable[[str], Any] | None = None  # of a value, instead of its kind
-    kinds: Sequence[Kind] = ()  # of files, if it takes no others
+    kinds: Sequence[SourceKind] = ()  # of files, if it takes no others
     min: float | None = None
     max: float | None = None
     hint: str = ""  # behind the choices, where a word is none of them

@@ -27,7 +27,7 @@ from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.longer import longer_parts
 from heapfit.results.memories import CURVE, RULES, memories_page
 from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
@@ -75,7 +75,7 @@ def run(command: PlaceCommand) -> None:
                 outlook=_outlook(placing),
                 command=command_line(),
             )
-            write(command.report, page)
+            write_document(command.report, page)
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
     print_result(_parts(placing, names, command), command.as_json)

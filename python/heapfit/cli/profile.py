@@ -16,7 +16,7 @@ from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_event, format_share
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.image import image_page, image_parts
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
@@ -86,7 +86,7 @@ def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
         raise HeapfitError(f"{command.later}: is no snapshot (heapfit import makes one of a dump)")
     shown = (snapshot, None) if later is None else (later, snapshot)
     if command.report is not None:
-        write(command.report, image_page(*shown))
+        write_document(command.report, image_page(*shown))
     print_result(image_parts(*shown), command.as_json)
 
 

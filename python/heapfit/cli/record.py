@@ -38,7 +38,7 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.live import describe_live, serve_live
 from heapfit.results.parts import Fields, Line, Note, Part, which_hold
 from heapfit.trace.chains import DEPTH
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 from heapfit.trace.live import FollowedRecording, LiveHeap
 from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
@@ -57,7 +57,7 @@ def run(command: RecordCommand) -> None:
         return
     words = tuple(command.program or ())
     if words and command.qemu is None:
-        require_kind(Path(words[0]), Kind.PROGRAM)
+        require_kind(Path(words[0]), SourceKind.PROGRAM)
     line = _split_rate(command.serial)
     source = _select_source(words, line[0], command.qemu)
     target = command.output or Path(f"{source_name(source)}.parquet")

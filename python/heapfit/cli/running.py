@@ -11,7 +11,7 @@ from heapfit.importers import ImportOptions
 from heapfit.results.parts import Fields, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.exports import export_holdings
-from heapfit.trace.exports.samples import Holdings
+from heapfit.trace.exports.samples import SampledBlocks
 from heapfit.trace.kinds import Export
 from heapfit.trace.stored import TraceInfo
 
@@ -52,6 +52,6 @@ def require_export(export: Export | None, as_json: bool) -> None:
         raise UsageError(f"--export {export} is binary (send it to a file by > FILE)")
 
 
-def print_export(holdings: Holdings, export: Export) -> None:
+def print_export(holdings: SampledBlocks, export: Export) -> None:
     """Prints the holdings in another tool's format, whole or not at all."""
     sys.stdout.buffer.write(export_holdings(holdings, export))

@@ -15,7 +15,7 @@ from heapfit.plan.plan import plan_table
 from heapfit.results.parts import Column, Fields, Line, Part, Table, which_hold
 from heapfit.results.simulation import list_refusals, simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
-from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_table
+from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_simulation
 from heapfit.simulation.statistics import Estimate
 from heapfit.sizing.from_traffic import METRIC
 
@@ -30,12 +30,12 @@ def run(command: SimulateCommand) -> None:
 
 def _write(simulated: SimulationResult, output: Path | None, report: Path | None) -> None:
     if output is not None:
-        write_table(output, simulated)
+        write_simulation(output, simulated)
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
-        from heapfit.results.html import write
+        from heapfit.results.html import write_document
 
-        write(report, simulation_page(simulated, command_line()))
+        write_document(report, simulation_page(simulated, command_line()))
 
 
 def _parts(simulated: SimulationResult) -> list[Part]:

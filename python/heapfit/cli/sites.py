@@ -25,7 +25,7 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
-from heapfit.trace.exports.samples import Frame, Holdings, holdings_by_site
+from heapfit.trace.exports.samples import Frame, SampledBlocks, holdings_by_site
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
@@ -153,7 +153,7 @@ def _answer(view: View, holders: Sequence[Holder], name: Callable[[int], str]) -
     return Line(f"{name(first.key)} {bytes_of} ({format_share(first.size / total)}).")
 
 
-def _site_parts(holdings: Holdings, callers: _Callers, plan: Plan | None) -> list[Part]:
+def _site_parts(holdings: SampledBlocks, callers: _Callers, plan: Plan | None) -> list[Part]:
     """The call sites that hold anything in a view; with a plan all, and their tags."""
     view, sites = holdings.viewed.view, [one.holder for one in holdings.samples]
     held = [one for one in sites if one.blocks]

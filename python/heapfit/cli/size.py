@@ -11,7 +11,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import parse_sizes
-from heapfit.results.html import write
+from heapfit.results.html import write_document
 from heapfit.results.parts import Part
 from heapfit.results.sized_pools import pools_page, pools_table
 from heapfit.results.sized_schemes import schemes_page, schemes_table
@@ -41,7 +41,7 @@ def _size_for_recording(command: SizeCommand, sizes: list[int]) -> list[Part]:
         require_queue(source, trace, importing.queue)
         sizing = size_pools(trace, command.admission, options, progress, sweep)
     if command.report is not None:
-        write(command.report, pools_page(sizing, source.name, command_line()))
+        write_document(command.report, pools_page(sizing, source.name, command_line()))
     return [*pools_table(sizing, trace.info, source.name), *note_parts(trace.info)]
 
 
@@ -59,5 +59,5 @@ def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> list[Part]:
     with progress_bar() as progress:
         sizing = size_for(load_traffic(command.source), aim, threads, progress)
     if command.report is not None:
-        write(command.report, schemes_page(sizing, command.source.name, command_line()))
+        write_document(command.report, schemes_page(sizing, command.source.name, command_line()))
     return schemes_table(sizing, command.source)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, margin_for
-from heapfit.forecast.horizon import MOST_TIMES, Horizon, Refusal
+from heapfit.forecast.horizon import MOST_TIMES, Horizon, UnknownRuns
 from heapfit.forecast.kind import Kind, RecordingKind
 from heapfit.forecast.load import ENOUGH_BURSTS, FEWEST_EVENTS, RARE, USUAL
 from heapfit.plan.quantities import format_count
@@ -36,7 +36,7 @@ class LongerRuns:
     """The bytes that runs of each length need, by length."""
 
     rows: tuple[LongerRun, ...]  # empty where nothing is told
-    refusal: Refusal | None  # why not
+    refusal: UnknownRuns | None  # why not
     is_growing: bool  # the bytes hold what grows, if it goes on so
 
     @property
@@ -97,14 +97,14 @@ def tell_longer_runs(
     load, growth = known.load, 0.0
     if load.is_start:
         few = f"{format_count(load.events, 'event')} are a start"
-        return LongerRuns((), Refusal(few, f"record {FEWEST_EVENTS} at least"), False)
+        return LongerRuns((), UnknownRuns(few, f"record {FEWEST_EVENTS} at least"), False)
     if load.bursts:
         return LongerRuns((), _refuse_bursts(load.bursts, size), False)
     if kind.is_growing:
         growth = max(0.0, kind.rate.slope * kind.profile.events)
 
-    def make_row(name: str, times: float | Refusal, *, is_asked: bool = False) -> LongerRun:
-        if isinstance(times, Refusal):
+    def make_row(name: str, times: float | UnknownRuns, *, is_asked: bool = False) -> LongerRun:
+        if isinstance(times, UnknownRuns):
             return LongerRun(name, 0.0, is_asked, None, None, f"{times.reason}; {times.advice}")
         if times > MOST_TIMES:
             far = (
@@ -134,9 +134,9 @@ def _name(times: float, *, is_job: bool) -> str:
     return "as long" if times == 1 else f"{times:,.0f} x as long"
 
 
-def _refuse_bursts(bursts: int, size: HeapSize) -> Refusal:
+def _refuse_bursts(bursts: int, size: HeapSize) -> UnknownRuns:
     room = size.region - size.region_with(0)
-    return Refusal(
+    return UnknownRuns(
         f"{format_count(bursts, 'burst')} stand{'s' if bursts == 1 else ''} out, up to a need of "
         f"{size.r_safe:,} B, which the size holds with {room:,} B to spare; how large they get is "
         f"not known before some {ENOUGH_BURSTS}",

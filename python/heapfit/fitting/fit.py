@@ -100,7 +100,7 @@ def _fit_into(
     stages = watch_fit(sources, progress)
     request = Request(place, options, sweep, stages)
     fitted, shown = find_fit(sources, request, has_page=page is not None)
-    write(
+    write_fit(
         fitted,
         place.staging,
         shown=shown,
@@ -137,7 +137,7 @@ def folder_for(sources: Sequence[Path], output: Path | None) -> Path:
     return output or Path("out") / f"{source_name(sources[0])}{more}"
 
 
-def write(
+def write_fit(
     fitted: Fit,
     folder: Path,
     *,

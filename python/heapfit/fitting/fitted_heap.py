@@ -20,7 +20,7 @@ from heapfit.comparison.margin import adapt_basis
 from heapfit.comparison.row import Row, row_table
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choice import compute_size
-from heapfit.fitting.fit import WritePage, find_fit, watch_fit, write
+from heapfit.fitting.fit import WritePage, find_fit, watch_fit, write_fit
 from heapfit.fitting.folder import FitPaths, stage_results
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, Run, save_plans
@@ -136,7 +136,7 @@ class FittedHeap(Tabular):
                     shutil.copyfile(path, staging / path.name)
             shown = load_trace(self.found.searched, self.found.options.alignment, progress)
             stages = WeightedProgress(progress, foretell([len(shown.events)]))
-            write(
+            write_fit(
                 placed,
                 staging,
                 shown=shown,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.generate import GenerateOptions, generate
-from heapfit.generate.folder import require_replaceable as require_our_code
+from heapfit.generate.folder import require_our_code
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import PlanFile, require_our_entry, save_plan
 from heapfit.progress import Progress

@@ -22,14 +22,16 @@ class Horizon:
     amount: float
     unit: str  # x: times the recording (of a job: runs); events; or a unit of time
 
-    def times(self, events: int, microseconds: float) -> float | Refusal:
+    def times(self, events: int, microseconds: float) -> float | UnknownRuns:
         """How many times as long as a recording of so many events, each so long, it is."""
         if self.unit == "x":
             return self.amount
         if self.unit == "events":
             return self.amount / events
         if microseconds <= 0:
-            return Refusal("the recording has no clock", "record with times, or give --horizon 10x")
+            return UnknownRuns(
+                "the recording has no clock", "record with times, or give --horizon 10x"
+            )
         return self.amount * _SECONDS[self.unit] * 1e6 / (events * microseconds)
 
 
@@ -48,7 +50,7 @@ def parse_horizon(text: str) -> Horizon:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class UnknownRuns:
     """Why nothing is said about longer runs, and what to record."""
 
     reason: str

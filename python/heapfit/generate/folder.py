@@ -28,7 +28,7 @@ _BUILT_BY_CARGO = {"Cargo.lock", "target"}  # the latter is a folder
 @contextlib.contextmanager
 def stage_code_folder(folder: Path) -> Iterator[Path]:
     """A folder to write to, which becomes `folder` at the end and vanishes on any exception."""
-    require_replaceable(folder)
+    require_our_code(folder)
     goes = [entry.name for entry in folder.iterdir()] if folder.is_dir() else []
     with stage_folder(folder, lambda _: None, goes) as staging:
         yield staging
@@ -56,7 +56,7 @@ def _hash(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def require_replaceable(folder: Path) -> None:
+def require_our_code(folder: Path) -> None:
     """HeapfitError if the folder holds what `generate` did not write, or what was edited since."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise HeapfitError(f"{folder}: is not a folder (choose another place for the code)")

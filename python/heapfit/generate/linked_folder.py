@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.external_tool import run
-from heapfit.generate.names import Text, printable
+from heapfit.generate.names import Text, comment_text
 from heapfit.generate.worst_case.loop_marks import OPTIONS as MARKED
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, count_steps, ignore_progress
@@ -37,7 +37,7 @@ def describe_compiler(folder: Path) -> Text:
     """The compiler's name, version and machine."""
     said = run([_COMPILER, "--version"], folder).splitlines()[0]
     machine = run([_COMPILER, "-dumpmachine"], folder).strip()
-    return printable(f"{said}, {machine}")
+    return comment_text(f"{said}, {machine}")
 
 
 def compile_folder(folder: Path, image: Path, *options: str) -> list[Path]:

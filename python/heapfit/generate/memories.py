@@ -16,7 +16,7 @@ from heapfit.generate.core_files import (
     licence,
     source_names,
 )
-from heapfit.generate.names import Text, core_word, make_identifier, printable
+from heapfit.generate.names import Text, comment_text, core_word, make_identifier
 from heapfit.generate.options import GenerateOptions
 from heapfit.generate.tables import PlanTable, plan_figures, plan_table_of, require_shipped
 from heapfit.generate.texts import fill_template
@@ -64,8 +64,8 @@ def memories_texts(
     ]
     design = {
         "prefix": prefix,
-        "plan_name": printable(plan_file.name),
-        "trained_on": printable(plan_file.trained_on.trace),
+        "plan_name": comment_text(plan_file.name),
+        "trained_on": comment_text(plan_file.trained_on.trace),
         "events": plan_file.trained_on.events,
         "stamp": stamp,
         "base_alignment": plan_file.base_alignment,

@@ -42,7 +42,7 @@ def make_identifier(prefix: Text, name: str) -> Text:
     return Text("_".join(part for part in (prefix, slug, digest) if part))
 
 
-def printable(text: str) -> Text:
+def comment_text(text: str) -> Text:
     """`text` for a comment or a page; each character with a meaning there becomes _."""
     harmless = _HARMLESS.sub("_", text) or "unnamed"
     return Text(

@@ -17,7 +17,7 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import source_names
-from heapfit.generate.names import Text, core_word, make_identifier, printable
+from heapfit.generate.names import Text, comment_text, core_word, make_identifier
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.platforms import FORMS
 from heapfit.plan.allocators import find_allocators
@@ -181,8 +181,8 @@ def design_from_plan_file(
     return HeapDesign(
         prefix=prefix,
         plan=table,
-        plan_name=printable(plan_file.name),
-        trained_on=printable(trained.trace),
+        plan_name=comment_text(plan_file.name),
+        trained_on=comment_text(trained.trace),
         warning=Text(pointer_size_warning(trained.kind, plan_file.pointer_bits) or ""),
         region=region,
         peak=plan_file.u_max if plan_file.peak is None else plan_file.peak,
@@ -202,7 +202,7 @@ def require_shipped(plan: Plan | None, name: str) -> None:
     while plan is not None:
         if plan.allocator not in shipped:
             raise HeapfitError(
-                f"plan {printable(name)}: {plan.allocator} is a baseline for comparison "
+                f"plan {comment_text(name)}: {plan.allocator} is a baseline for comparison "
                 f"and is not shipped (choose one of {', '.join(shipped)})"
             )
         plan = plan.shared
@@ -213,13 +213,13 @@ def require_whole_blocks(plan_file: PlanFile) -> None:
     allocator = plan_file.plan.allocator
     if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
         raise HeapfitError(
-            f"plan {printable(plan_file.name)}: blocks of {allocator} lie in pieces, which a "
+            f"plan {comment_text(plan_file.name)}: blocks of {allocator} lie in pieces, which a "
             f"malloc cannot give (call hfit_{allocator}_alloc and hfit_{allocator}_next_piece)"
         )
 
 
 def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
-    name = printable(plan_file.name)
+    name = comment_text(plan_file.name)
     region, base = plan_file.region, plan_file.base_alignment
     if region is None:
         raise HeapfitError(

@@ -26,7 +26,7 @@ from heapfit.generate.core_files import (
     recorder_texts,
     sink_texts,
 )
-from heapfit.generate.names import Text, printable
+from heapfit.generate.names import Text, comment_text
 from heapfit.generate.one_file import join_sources
 from heapfit.generate.platforms import FORMS
 from heapfit.generate.tables import HeapDesign
@@ -167,7 +167,7 @@ def _environment() -> Environment:
         keep_trailing_newline=True,
     )
     environment.globals |= {
-        "version": printable(_engine.version),
+        "version": comment_text(_engine.version),
         "contract": contract_number(),
         "core_stamp": core_stamp(),
         "operations": operation_names(),

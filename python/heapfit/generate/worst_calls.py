@@ -18,7 +18,7 @@ from heapfit.generate.linked_folder import (
     functions_of,
 )
 from heapfit.generate.names import Text, core_word
-from heapfit.generate.worst_case.bound import WorstCase, WorstCases
+from heapfit.generate.worst_case.bound import WorstCall, WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
 
@@ -46,7 +46,7 @@ def call_bounds(
         return None
     called = (name for name in functions_of(header) if not name.endswith(_CALLS_OUTSIDE_WORK))
     names = list(dict.fromkeys(map(core_word, called)))
-    found: dict[Text, WorstCase] = {}
+    found: dict[Text, WorstCall] = {}
     stacks: dict[Text, int] = {}
     try:
         require_equal_code(images["marked"], images["plain"])

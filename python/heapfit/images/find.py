@@ -13,14 +13,14 @@ from itertools import islice, product
 from pathlib import Path
 from typing import TypeAlias
 
-from heapfit.images.memory import Memory, UnreadError
+from heapfit.images.memory import DumpedMemory, UnreadError
 from heapfit.images.walk import (
     FREE,
     LIVE,
     MOST_CHUNKS,
     OWN,
     UNREAD,
-    Heap,
+    DumpedHeap,
     Layout,
     NullError,
     Paths,
@@ -37,7 +37,7 @@ _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
 
 @cache
-def layouts() -> tuple[Layout, ...]:
+def load_layouts() -> tuple[Layout, ...]:
     """The rows of layouts.toml, each with what it does not say itself."""
     table = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
     titled: dict[str, Layout] = {"": table["defaults"]}
@@ -46,13 +46,13 @@ def layouts() -> tuple[Layout, ...]:
     return tuple(titled.values())[1:]
 
 
-def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
+def find_heaps(memory: DumpedMemory) -> tuple[list[DumpedHeap], list[str]]:
     """The heaps of all rows, and sentences on some that the program has and the dump has not."""
-    found: dict[str, list[tuple[Layout, Heap]]] = {}
+    found: dict[str, list[tuple[Layout, DumpedHeap]]] = {}
     missing: dict[str, str] = {}
     tried = (
         (name, names, built)
-        for row in layouts()
+        for row in load_layouts()
         if {*row["symbols"]} <= memory.symbols.keys() and row["without"] not in memory.symbols
         for name, names in _anchors(memory, row)
         for built in _builds(memory, row)
@@ -68,7 +68,7 @@ def find_heaps(memory: Memory) -> tuple[list[Heap], list[str]]:
     )
 
 
-def _builds(memory: Memory, row: Layout) -> Iterator[Layout]:
+def _builds(memory: DumpedMemory, row: Layout) -> Iterator[Layout]:
     """A row as build options may change it, but for what DWARF says is built otherwise."""
     for options in product(*row["options"]):
         built = reduce(_join, options, row)
@@ -85,7 +85,7 @@ def _join(row: Layout, option: Layout) -> Layout:
     return {**row, **option, **tables}
 
 
-def _doubt(row: Layout, heap: Heap) -> tuple[int, int, int, int]:
+def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first.
 
     What is assumed is more doubtful than damage, as an end before the damage would be. No fence is
@@ -97,7 +97,7 @@ def _doubt(row: Layout, heap: Heap) -> tuple[int, int, int, int]:
     return wrong, len(heap.assumed), unread - step, -len(heap.confirmed)
 
 
-def _anchors(memory: Memory, row: Layout) -> Iterator[tuple[str, _Names]]:
+def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = (
@@ -111,7 +111,7 @@ def _anchors(memory: Memory, row: Layout) -> Iterator[tuple[str, _Names]]:
                 yield f"{name}[{i}]" if row["next"] else name, names | {"@": at}
 
 
-def _beside(memory: Memory, row: Layout, name: str) -> _Names:
+def _beside(memory: DumpedMemory, row: Layout, name: str) -> _Names:
     """The symbols whose names follow from that of a record, as `beside` says; 0: there is none."""
     symbols = memory.symbols.items()
     forms = ((word, re.sub(row["named"], form, name)) for word, form in row["beside"].items())
@@ -123,7 +123,7 @@ def _beside(memory: Memory, row: Layout, name: str) -> _Names:
     }
 
 
-def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
+def _records(memory: DumpedMemory, row: Layout, names: _Names) -> Iterator[int]:
     """The addresses of the records that a symbol leads to."""
     at = Paths(memory, names).sum(row["first"])
     for _ in range(_MOST if row["next"] else 1):
@@ -133,7 +133,7 @@ def _records(memory: Memory, row: Layout, names: _Names) -> Iterator[int]:
         at = Paths(memory, {"@": at}).sum(row["next"] or "@")
 
 
-def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
+def _read(memory: DumpedMemory, row: Layout, names: _Names, name: str) -> DumpedHeap:
     """A heap as a row lays it out; LookupError if there is none."""
     names = names | {"0": 0, "inner": 0} | {one: row[one] for one in ("align", "unit", "step")}
     paths = Paths(memory, names)
@@ -149,7 +149,9 @@ def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
     memory.word(start)
     ends = _find_ends(memory, row, paths, start)
     readings = [
-        Heap(row["title"], name, start, end, assumed=[*row["guess"]]) for end in ends if end > start
+        DumpedHeap(row["title"], name, start, end, assumed=[*row["guess"]])
+        for end in ends
+        if end > start
     ]
     for heap in readings:
         Walk(memory, row, paths, heap).run()
@@ -167,12 +169,12 @@ def _read(memory: Memory, row: Layout, names: _Names, name: str) -> Heap:
     return min(whole, key=partial(_doubt, row))
 
 
-def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[int, str]:
+def _find_ends(memory: DumpedMemory, row: Layout, paths: Paths, start: int) -> dict[int, str]:
     """Where the chunks may end, and what says so: the heap, a variable of the program, or none."""
     if row["end"]:
         return {paths.sum(row["end"]): "its own words say where it ends"}
     most = max(at + len(data) for at, data in memory.spans if at <= start < at + len(data))
-    walk = Walk(memory, row, paths, Heap(row["title"], "", start, most))
+    walk = Walk(memory, row, paths, DumpedHeap(row["title"], "", start, most))
     if row["last"]:
         return {walk.end_of(paths.sum(row["last"])): "its own words say which chunk is the last"}
     end, passed = start, 0
@@ -194,7 +196,7 @@ def _find_ends(memory: Memory, row: Layout, paths: Paths, start: int) -> dict[in
     return ends
 
 
-def _confirm(heap: Heap, row: Layout, paths: Paths) -> None:
+def _confirm(heap: DumpedHeap, row: Layout, paths: Paths) -> None:
     """Compares the walk with what the heap itself counts."""
     live = heap.pieces(LIVE)
     found = {

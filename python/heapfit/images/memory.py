@@ -61,7 +61,7 @@ class UnreadError(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class DumpedMemory:
     """What was captured, and what the program says of it."""
 
     pointer: int  # bytes
@@ -97,7 +97,7 @@ class Memory:
         return np.concatenate(found).astype(np.uint64)
 
 
-def open_memory(dump: Path, program: Path, at: int | None) -> Memory:
+def open_memory(dump: Path, program: Path, at: int | None) -> DumpedMemory:
     """The memory of a dump, an ELF core or raw bytes that lie `at` an address.
 
     HeapfitError if one of the files cannot be read, or is something else.
@@ -121,7 +121,7 @@ def _explain_form(content: bytes) -> str:
     return next(what for rule, what in _NO_ELF if re.search(rule, content, re.DOTALL))
 
 
-def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
+def _read_program(elf: ELFFile) -> tuple[DumpedMemory, list[Span]]:
     """What a program says of its memory, and its bytes that are never written."""
     sections = [
         (one["sh_addr"], one["sh_addr"] + one["sh_size"])
@@ -136,7 +136,7 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
     order: Order = "little" if elf.little_endian else "big"
     symbols = _symbols(elf)
     return (
-        Memory(
+        DumpedMemory(
             elf.elfclass // 8,
             order,
             symbols,
@@ -149,8 +149,8 @@ def _read_program(elf: ELFFile) -> tuple[Memory, list[Span]]:
 
 
 def _read_core(
-    core: ELFFile, content: memoryview, memory: Memory, constant: Sequence[Span]
-) -> Memory:
+    core: ELFFile, content: memoryview, memory: DumpedMemory, constant: Sequence[Span]
+) -> DumpedMemory:
     loads = [one.header for one in core.iter_segments("PT_LOAD") if one["p_filesz"]]
     place = "p_vaddr" if any(one["p_vaddr"] for one in loads) else "p_paddr"  # QEMU may leave it 0
     spans = [

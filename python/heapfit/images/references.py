@@ -15,9 +15,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from heapfit.images.find import layouts
-from heapfit.images.memory import Memory, Numbers
-from heapfit.images.walk import LIVE, Block, Heap
+from heapfit.images.find import load_layouts
+from heapfit.images.memory import DumpedMemory, Numbers
+from heapfit.images.walk import LIVE, Block, DumpedHeap
 from heapfit.outputs.printable import printable
 
 _FIRST_BYTES = 32  # of a block, that may say what it is
@@ -25,7 +25,9 @@ _TEXT = re.compile(rb"[\x20-\x7e]{4,}")
 _DEEPEST_STACK = 1 << 16  # bytes above a stack pointer
 
 
-def mark_references(memory: Memory, heaps: Sequence[Heap], askers: Mapping[int, str]) -> None:
+def mark_references(
+    memory: DumpedMemory, heaps: Sequence[DumpedHeap], askers: Mapping[int, str]
+) -> None:
     """Marks the live blocks that nothing points to, and says what each is.
 
     By who asked for what lies at its address, else by what its first words say.
@@ -55,7 +57,7 @@ def mark_references(memory: Memory, heaps: Sequence[Heap], askers: Mapping[int, 
         ]
 
 
-def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
+def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
     """The words of registers, data, bss and stacks, without those of the heaps themselves."""
     stacks = [int(one[memory.stack]) for one in memory.registers if memory.stack < len(one)]
     places = (
@@ -65,7 +67,7 @@ def _roots(memory: Memory, heaps: Sequence[Heap]) -> Numbers:
     )
     variables = (
         (at, at + size)
-        for name in {name for row in layouts() for name in row["symbols"]}
+        for name in {name for row in load_layouts() for name in row["symbols"]}
         for at, size in [memory.symbols.get(name, (0, 0))]
     )
     gaps = [*((one.start, one.end) for one in heaps), *variables]
@@ -85,7 +87,7 @@ def _lies_in(parts: Sequence[tuple[int, int]], address: int) -> bool:
 class _Names:
     """What the words of a block stand for."""
 
-    def __init__(self, memory: Memory, askers: Mapping[int, str]) -> None:
+    def __init__(self, memory: DumpedMemory, askers: Mapping[int, str]) -> None:
         self._memory, self._askers = memory, askers
         self._symbols = sorted((*place, name) for name, place in memory.symbols.items() if place[1])
 

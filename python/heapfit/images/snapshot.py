@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.images.find import find_heaps
 from heapfit.images.memory import open_memory
 from heapfit.images.references import mark_references
-from heapfit.images.walk import Block, Damage, Heap
+from heapfit.images.walk import Block, Damage, DumpedHeap
 from heapfit.importers.boots import cut_boots, read_frames
 from heapfit.importers.formats import FRAMES, SNAPSHOT
 from heapfit.importers.source_lines import places_in
@@ -33,7 +33,7 @@ class Snapshot:
     """The heaps of one moment."""
 
     source: str  # the dump
-    heaps: tuple[Heap, ...]
+    heaps: tuple[DumpedHeap, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -94,11 +94,11 @@ def open_snapshot(path: Path) -> Snapshot | None:
         raise HeapfitError(f"{path}: is a damaged snapshot (import the dump again)") from error
 
 
-def _heap(content: dict[str, Any]) -> Heap:
+def _heap(content: dict[str, Any]) -> DumpedHeap:
     """A heap of which the fields have their types; ValueError if they have not."""
     blocks = [Block(*one) for one in content["blocks"]]
     if any([type(one) for one in block] != [*_KINDS] for block in blocks):
         raise ValueError("a field is of another type")
-    return Heap(
+    return DumpedHeap(
         **{**content, "blocks": blocks, "damage": [Damage(*one) for one in content["damage"]]}
     )

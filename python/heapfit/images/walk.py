@@ -19,7 +19,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeAlias
 
 from heapfit.images.marks import BOUNDS
-from heapfit.images.memory import Memory, UnreadError
+from heapfit.images.memory import DumpedMemory, UnreadError
 
 Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its defaults
 
@@ -52,7 +52,7 @@ class Damage(NamedTuple):
 
 
 @dataclass(slots=True)
-class Heap:
+class DumpedHeap:
     """A heap as the walk found it. Addresses, and sizes in bytes."""
 
     title: str
@@ -70,7 +70,7 @@ class Heap:
         return [one for one in self.blocks if one.state == state]
 
 
-_STEPS: Mapping[str, Callable[[Memory, int, int], int]] = {
+_STEPS: Mapping[str, Callable[[DumpedMemory, int, int], int]] = {
     "*": lambda memory, at, _: memory.word(at),
     "+": lambda memory, at, words: at + words * memory.pointer,
     "b": lambda _, at, count: at + count,
@@ -91,7 +91,7 @@ class NullError(LookupError):
 class Paths:
     """Computes the addresses that a row names."""
 
-    def __init__(self, memory: Memory, names: Mapping[str, int]) -> None:
+    def __init__(self, memory: DumpedMemory, names: Mapping[str, int]) -> None:
         self._memory, self._names = memory, names
 
     def sum(self, text: str) -> int:
@@ -122,7 +122,9 @@ Chunk: TypeAlias = tuple[int, bool | None, int | None]
 class Walk:
     """Walks the chunks of one heap from `start` to `end`."""
 
-    def __init__(self, memory: Memory, layout: Layout, paths: Paths, heap: Heap) -> None:
+    def __init__(
+        self, memory: DumpedMemory, layout: Layout, paths: Paths, heap: DumpedHeap
+    ) -> None:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
         self._free: set[int] = set()  # the chunks of the free list

@@ -15,14 +15,14 @@ _LARGEST_ALIGNMENT = 64  # of anything in a model
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class FlatTable:
     """A table of a FlatBuffer; a field that is not there is 0 or empty."""
 
     content: bytes
     place: int
 
     @classmethod
-    def root(cls, content: bytes) -> Table:
+    def root(cls, content: bytes) -> FlatTable:
         """The table that a FlatBuffer begins with."""
         return cls(content, _word(content, 0))
 
@@ -45,11 +45,11 @@ class Table:
         """A vector of signed whole numbers of 32 bits."""
         return struct.unpack_from(f"<{self.count(slot)}i", self.content, self.target(slot) + 4)
 
-    def tables(self, slot: int) -> list[Table]:
+    def tables(self, slot: int) -> list[FlatTable]:
         """A vector of tables."""
         first = self.target(slot) + 4
         places = range(first, first + 4 * self.count(slot), 4)
-        return [Table(self.content, place + _word(self.content, place)) for place in places]
+        return [FlatTable(self.content, place + _word(self.content, place)) for place in places]
 
     def text(self, slot: int) -> str:
         """A text; bytes that are none are replaced."""

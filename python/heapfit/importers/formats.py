@@ -196,7 +196,9 @@ FORMATS = (
         lambda head: head.startswith(b"hfitwire"),
         read_by(_engine.WireTrace, is_late=True),
     ),
-    Format("tflite", "TFLite model", networks.is_tflite, networks.read_by(networks.read_tflite)),
+    Format(
+        "tflite", "TFLite model", networks.is_tflite, networks.read_network_by(networks.read_tflite)
+    ),
     Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
     Format(
@@ -233,9 +235,9 @@ FORMATS = (
         "tflm",
         "memory plan printed by TFLite Micro",
         networks.is_planner_dump,
-        networks.read_by(networks.read_planner_dump),
+        networks.read_network_by(networks.read_planner_dump),
     ),
-    Format("onnx", "ONNX model", networks.is_onnx, networks.read_by(networks.read_onnx)),
+    Format("onnx", "ONNX model", networks.is_onnx, networks.read_network_by(networks.read_onnx)),
     LOG,
 )
 

@@ -14,15 +14,15 @@ from heapfit.importers.stream import begins_with
 from heapfit.progress import Progress, ignore_progress
 from heapfit.store_file import StoreFile, is_address
 from heapfit.sweep import Job, Sweep
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 from heapfit.trace.stored import Trace
 
 _BYTES_AN_EVENT = 8  # of a recording's file, about
 
 
-def read_paths(word: str, kinds: Sequence[Kind], *, is_one: bool) -> list[Path]:
+def read_paths(word: str, kinds: Sequence[SourceKind], *, is_one: bool) -> list[Path]:
     """The files that a word names, each of one of these kinds; `is_one`: of no folder or list."""
-    is_single = is_one or Kind.RECORDING not in kinds
+    is_single = is_one or SourceKind.RECORDING not in kinds
     return [
         require_kind(path, *kinds)
         for path in ([Path(word)] if is_single else list_recordings([word]))

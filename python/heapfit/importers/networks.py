@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.flatbuffer import Builder, Table
+from heapfit.importers.flatbuffer import Builder, FlatTable
 from heapfit.importers.source import ImportOptions, ReaderSource, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.quantities import LARGEST_REGION
@@ -140,7 +140,7 @@ def read_onnx(content: bytes) -> Tensors:
 
 def read_tflite(content: bytes) -> Tensors:
     """Reads the tensors of the first subgraph of a TFLite model."""
-    model = Table.root(content)
+    model = FlatTable.root(content)
     graph = model.tables(_MODEL_SUBGRAPHS)[0]
     tensors, buffers = graph.tables(_GRAPH_TENSORS), model.tables(_MODEL_BUFFERS)
     uses = [
@@ -155,14 +155,14 @@ def read_tflite(content: bytes) -> Tensors:
     ]
 
 
-def _is_planned(tensor: Table, buffers: Sequence[Table]) -> bool:
+def _is_planned(tensor: FlatTable, buffers: Sequence[FlatTable]) -> bool:
     """True for a tensor in the planned part of the arena: no weight and no variable."""
     buffer = buffers[tensor.number(_TENSOR_BUFFER)]
     has_data = buffer.count(_BUFFER_DATA) or buffer.number(_BUFFER_OFFSET, "<Q")
     return not has_data and not tensor.number(_TENSOR_VARIABLE, "<B")
 
 
-def _tflite_size(tensor: Table) -> int:
+def _tflite_size(tensor: FlatTable) -> int:
     kind = tensor.number(_TENSOR_TYPE, "<B")
     if kind >= len(_TFLITE_BITS):
         raise HeapfitError(f"tensor {tensor.text(_TENSOR_NAME)!r:.60} has an unknown type, {kind}")
@@ -176,10 +176,10 @@ def add_offline_plan(content: bytes, offsets: dict[int, int]) -> bytes:
     stands before it.
     """
     with _refuse_damaged():
-        return _add_offline_plan(Table.root(content), offsets)
+        return _add_offline_plan(FlatTable.root(content), offsets)
 
 
-def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
+def _add_offline_plan(model: FlatTable, offsets: dict[int, int]) -> bytes:
     content = model.content
     graphs = model.tables(_MODEL_SUBGRAPHS)
     if len(graphs) > 1:
@@ -200,7 +200,9 @@ def _add_offline_plan(model: Table, offsets: dict[int, int]) -> bytes:
     return made.finish(made.table(model.number(_MODEL_VERSION), *fields[1:]), content[4:8])
 
 
-def read_by(read: Callable[[bytes], Tensors]) -> Callable[[ByteStream, ImportOptions], Source]:
+def read_network_by(
+    read: Callable[[bytes], Tensors],
+) -> Callable[[ByteStream, ImportOptions], Source]:
     """Opens a network as the trace of an arena, in the order of operators."""
     return lambda stream, options: ReaderSource(
         _engine.LifetimeTrace(options.drop_unknown), _Arena(stream, read), _NOTE

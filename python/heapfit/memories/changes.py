@@ -20,8 +20,8 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedRuns, confirm_changes, try_changes
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.comparison.margin import HeapSize
-from heapfit.memories.demand import Demand, live_after
-from heapfit.memories.search import Ground, InsideRule, Point, plan_for
+from heapfit.memories.demand import RecordingRequests, live_after
+from heapfit.memories.search import FoundRule, InsideRule, MemorySearch, plan_for
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.operations import REPLAYED, find_next_events, is_end
@@ -44,7 +44,7 @@ class PlacedChanges:
 
 
 def try_changed_programs(
-    ground: Ground, point: Point, size: HeapSize, tested: ChangeTest | None = None
+    ground: MemorySearch, point: FoundRule, size: HeapSize, tested: ChangeTest | None = None
 ) -> PlacedChanges:
     """Replays the changes of the recording with the most live bytes that the rule sends inside.
 
@@ -54,7 +54,7 @@ def try_changed_programs(
     bits = ground.memories[0].bits
     shares: dict[str, float] = {}
 
-    def find_peak(demands: Sequence[Demand], each: Sequence[Columns]) -> int:
+    def find_peak(demands: Sequence[RecordingRequests], each: Sequence[Columns]) -> int:
         """The most live bytes of what needs the first memory."""
         pairs = zip(demands, each, strict=True)
         return max(int(_live(one, at, one.needs_inside(bits)).max(initial=0)) for one, at in pairs)
@@ -87,8 +87,8 @@ def try_changed_programs(
 class _Trial:
     """A rule that a changed program is tried with."""
 
-    ground: Ground
-    point: Point
+    ground: MemorySearch
+    point: FoundRule
     shares: dict[str, float]  # by change, where all was served last
     name: str  # of the change
 
@@ -104,7 +104,7 @@ class _PlacedRun:
     """A changed recording in several memories."""
 
     trial: _Trial
-    demand: Demand
+    demand: RecordingRequests
     columns: Columns
     events: int = 0
     need: float | None = None  # it is never known
@@ -127,13 +127,13 @@ class _PlacedRun:
         return is_served
 
 
-def _columns_of(demand: Demand) -> Columns:
+def _columns_of(demand: RecordingRequests) -> Columns:
     """The events of a recording with what changes carry along."""
     (columns,) = demand.loaded.batches(REPLAYED)
     return columns | {"site": demand.sites, "needs": demand.needs, "weight": demand.weights}
 
 
-def _change_demand(demand: Demand, columns: Columns) -> Demand:
+def _change_demand(demand: RecordingRequests, columns: Columns) -> RecordingRequests:
     """The demand of a changed recording: a request needs what it needed."""
     asks = ~is_end(columns["op"], columns["size"])
     sites, needs, weights = columns["site"], columns["needs"], columns["weight"]
@@ -142,7 +142,7 @@ def _change_demand(demand: Demand, columns: Columns) -> Demand:
 
 
 def _heaviest_inside(
-    demands: Sequence[Demand], each: Sequence[Columns], rule: InsideRule, bits: int
+    demands: Sequence[RecordingRequests], each: Sequence[Columns], rule: InsideRule, bits: int
 ) -> list[int]:
     """The sizes with the most live bytes at the peak of what the rule sends inside."""
     found = []
@@ -156,6 +156,8 @@ def _heaviest_inside(
     return rank_sizes(*np.unique(one.sizes[is_live], return_counts=True))
 
 
-def _live(demand: Demand, columns: Columns, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _live(
+    demand: RecordingRequests, columns: Columns, chosen: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """Live bytes of the chosen requests after each event."""
     return live_after(np.where(chosen, demand.sizes, 0), columns["object"])

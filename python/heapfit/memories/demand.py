@@ -61,7 +61,7 @@ def parse_site(text: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class RecordingRequests:
     """The requests of one recording: allocations and resizes. Columns have a row an event."""
 
     name: str
@@ -87,7 +87,7 @@ class Demand:
         return needed | np.where(self.asks, tags, np.uint16(0))
 
 
-def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Demand:
+def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> RecordingRequests:
     """The requests of a recording."""
     ops, sizes, objects = loaded.events.ops(), loaded.events.sizes(), loaded.events.objects()
     asks = ~is_end(ops, sizes)
@@ -97,7 +97,7 @@ def demand_of(name: str, loaded: LoadedTrace, rules: Sequence[NeedRule]) -> Dema
     )
     needs = _hand_down(needs, ops, objects)
     needs[needs == BYTES] = 0  # what needs nothing is in no memory of words anyway
-    return Demand(
+    return RecordingRequests(
         name,
         loaded,
         asks,
@@ -121,7 +121,7 @@ def _needs_of(
     return needs
 
 
-def require_known_sites(demands: Sequence[Demand], sites: Mapping[int, str]) -> None:
+def require_known_sites(demands: Sequence[RecordingRequests], sites: Mapping[int, str]) -> None:
     """HeapfitError if no recording has a call site; `sites` are texts that name each in it."""
     known = {one for demand in demands for one in list_callers(demand.loaded)}
     names = " and ".join(demand.name for demand in demands[:2])

@@ -14,11 +14,11 @@ from heapfit.comparison.heap_map import (
     find_gaps,
     sites_of,
 )
-from heapfit.memories.demand import Demand
+from heapfit.memories.demand import RecordingRequests
 from heapfit.memories.placing import Placing
 
 
-def map_memories(placing: Placing, demand: Demand) -> HeapMap:
+def map_memories(placing: Placing, demand: RecordingRequests) -> HeapMap:
     """The map of each memory of the plan, with what the recording has there."""
     plan, events = placing.plan, demand.loaded.events
     replay = plan.replay(demand.loaded.largest_alignment, keeps_places=True)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.importers import ImportOptions, open_trace
-from heapfit.memories.demand import Demand, demand_of, parse_need
+from heapfit.memories.demand import RecordingRequests, demand_of, parse_need
 from heapfit.plan.memories import MemoriesPlan, names_of
 from heapfit.plan.quantities import format_event
 from heapfit.trace.loaded import load_trace
@@ -58,7 +58,7 @@ class Joint:
 
 
 def replay_jointly(
-    plan: MemoriesPlan, demands: Sequence[Demand], columns: Sequence[NDArray[np.uint16]]
+    plan: MemoriesPlan, demands: Sequence[RecordingRequests], columns: Sequence[NDArray[np.uint16]]
 ) -> Joint:
     """Replays each recording on fresh heaps, up to the first refusal of any.
 
@@ -107,7 +107,7 @@ def check_jointly(
 
 
 def _describe_refusal(
-    plan: MemoriesPlan, demand: Demand, event: int, column: NDArray[np.uint16]
+    plan: MemoriesPlan, demand: RecordingRequests, event: int, column: NDArray[np.uint16]
 ) -> str:
     """The request that no memory served, the memories it tried, and the rule that named them."""
     size, word = int(demand.sizes[event]), int(column[event])

@@ -23,8 +23,15 @@ from heapfit.forecast.kind import find_kind
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
-from heapfit.memories.demand import Demand, demand_of, parse_need, require_known_sites
-from heapfit.memories.search import Ground, InsideRule, Point, Requests, join_requests, plan_for
+from heapfit.memories.demand import RecordingRequests, demand_of, parse_need, require_known_sites
+from heapfit.memories.search import (
+    FoundRule,
+    InsideRule,
+    JoinedRequests,
+    MemorySearch,
+    join_requests,
+    plan_for,
+)
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, TrainingTrace
@@ -40,7 +47,7 @@ from heapfit.trace.tabular import Tabular, arrow_table
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)  # of the curve
 _STEP = "place"
 # A rule as it was tried, the size of its first memory, what that rests on, and changed programs.
-_Tried: TypeAlias = tuple[Point, HeapSize, MarginBasis, PlacedChanges]
+_Tried: TypeAlias = tuple[FoundRule, HeapSize, MarginBasis, PlacedChanges]
 _WORTH = 100  # a rule that is harder to follow saves at least this part of the memory
 
 
@@ -49,8 +56,8 @@ class CurvePoint:
     """The least first memory found for a share of requests inside, by each kind of rule."""
 
     share: float
-    by_size: Point | None
-    by_site: Point | None
+    by_size: FoundRule | None
+    by_site: FoundRule | None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -58,17 +65,17 @@ class Placing(Tabular):
     """What the first of several memories has to be, and which requests go there."""
 
     memories: tuple[Memory, ...]
-    demands: tuple[Demand, ...]
+    demands: tuple[RecordingRequests, ...]
     is_partial: bool  # requests that need what the first memory has not are not counted
     share: float  # that was asked for
     needing: float  # the share of requests that needs something
-    alone: Point | None  # what needs the first memory, and nothing else in it
-    chosen: Point  # the least memory of all rules
-    by_size: Point | None
-    by_site: Point | None
-    today: Point | None  # ESP-IDF's limit, without reserve
-    standard: Point | None  # ESP-IDF's defaults
-    recorded: Point | None  # what was served there when it was recorded, if that is told
+    alone: FoundRule | None  # what needs the first memory, and nothing else in it
+    chosen: FoundRule  # the least memory of all rules
+    by_size: FoundRule | None
+    by_site: FoundRule | None
+    today: FoundRule | None  # ESP-IDF's limit, without reserve
+    standard: FoundRule | None  # ESP-IDF's defaults
+    recorded: FoundRule | None  # what was served there when it was recorded, if that is told
     curve: tuple[CurvePoint, ...]
     size: HeapSize  # of the first memory, with its margin
     changes: PlacedChanges  # of the program, in the chosen rule
@@ -76,7 +83,7 @@ class Placing(Tabular):
     needs: tuple[str, ...]  # as they were told
 
     @property
-    def rules(self) -> tuple[tuple[str, Point], ...]:
+    def rules(self) -> tuple[tuple[str, FoundRule], ...]:
         """What the first memory serves first, in words, and what that takes, to be compared."""
         by_size, by_site = self.by_size, self.by_site
         is_esp = is_of_esp_idf(self.memories, self.systems)
@@ -208,14 +215,14 @@ def place_recordings(
 
 def place_requests(
     memories: Sequence[Memory],
-    demands: Sequence[Demand],
+    demands: Sequence[RecordingRequests],
     options: PlacingOptions,
     progress: Progress = ignore_progress,
 ) -> Placing:
     """Searches rules by size and by call site; HeapfitError if even the needs do not fit."""
     require_different(memories)
     counted = [_count_only(one, memories[0].bits) for one in demands]
-    ground, requests = Ground(tuple(memories), tuple(counted)), join_requests(counted)
+    ground, requests = MemorySearch(tuple(memories), tuple(counted)), join_requests(counted)
     progress(_STEP, 0.0)
     alone = ground.least(InsideRule())
     if alone is None:
@@ -258,7 +265,11 @@ def place_requests(
 
 
 def _curve_point(
-    ground: Ground, requests: Requests, alone: Point, share: float, before: Sequence[CurvePoint]
+    ground: MemorySearch,
+    requests: JoinedRequests,
+    alone: FoundRule,
+    share: float,
+    before: Sequence[CurvePoint],
 ) -> CurvePoint:
     """The point of a share; `before` are those of smaller ones."""
     last = before[-1] if before else CurvePoint(0.0, alone, alone)
@@ -269,9 +280,9 @@ def _curve_point(
     by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
     reserves = sorted({0, requires_reserve(ground) * alone.size})
 
-    def best(rules: Sequence[InsideRule], near: Point | None) -> Point | None:
+    def best(rules: Sequence[InsideRule], near: FoundRule | None) -> FoundRule | None:
         """The rule of the least memory; a later one, as of more sites, has to save 1 % more."""
-        found: Point | None = None
+        found: FoundRule | None = None
         for rule in (replace(one, reserve=kept) for one in rules for kept in reserves):
             most = None if found is None else found.size - max(found.size // _WORTH, 8)
             found = ground.least(rule, share, near.size if near else 0, most) or found
@@ -280,20 +291,20 @@ def _curve_point(
     return CurvePoint(share, best(by_size, last.by_size), best(by_site, last.by_site))
 
 
-def _count_only(demand: Demand, bits: int) -> Demand:
+def _count_only(demand: RecordingRequests, bits: int) -> RecordingRequests:
     """The demand without weight on requests that need what a memory with these bits has not."""
     elsewhere = (demand.needs & np.uint8(255 ^ bits)) != 0
     return replace(demand, weights=np.where(elsewhere, 0.0, demand.weights))
 
 
-def requires_reserve(ground: Ground) -> bool:
+def requires_reserve(ground: MemorySearch) -> bool:
     """True if some request needs what the first memory offers."""
     return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
 
 
 def _settle(
-    ground: Ground, found: Sequence[Point], options: PlacingOptions
-) -> tuple[Point, HeapSize, LongerRuns, PlacedChanges]:
+    ground: MemorySearch, found: Sequence[FoundRule], options: PlacingOptions
+) -> tuple[FoundRule, HeapSize, LongerRuns, PlacedChanges]:
     """The chosen rule and its size, for the horizon if one is asked for; changes as it is set."""
     profiles = [_profile_inside(one, ground.memories[0].bits) for one in ground.demands]
     chosen, size, known, tried = _choose(ground, Load.of(profiles), found, options)
@@ -305,7 +316,9 @@ def _settle(
     return chosen, size, longer, try_changed_programs(ground, chosen, size, tried.test)
 
 
-def _choose(ground: Ground, load: Load, found: Sequence[Point], options: PlacingOptions) -> _Tried:
+def _choose(
+    ground: MemorySearch, load: Load, found: Sequence[FoundRule], options: PlacingOptions
+) -> _Tried:
     """The rule whose first memory is the smallest with its margin, where all sizes above do."""
     tried = [_try_out(ground, load, one, options.margin) for one in found]
     best = min(tried, key=lambda one: one[1].region)
@@ -314,7 +327,7 @@ def _choose(ground: Ground, load: Load, found: Sequence[Point], options: Placing
     return best if is_confirmed else _try_out(ground, load, confirmed, options.margin)
 
 
-def _try_out(ground: Ground, load: Load, point: Point, margin: float | None) -> _Tried:
+def _try_out(ground: MemorySearch, load: Load, point: FoundRule, margin: float | None) -> _Tried:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
     kind = margin_kind(ground.memories[0].plan, is_trained=True)
     # As if the highest peak of what needs the first memory were that of all that is inside.
@@ -325,7 +338,7 @@ def _try_out(ground: Ground, load: Load, point: Point, margin: float | None) -> 
     return point, heap_size(point.size, known, margin=margin), known, changes
 
 
-def _profile_inside(demand: Demand, bits: int) -> Profile:
+def _profile_inside(demand: RecordingRequests, bits: int) -> Profile:
     """The profile of what needs the first memory, over all events; of all where nothing does.
 
     All else has no bytes; of a resize one, since one to none is a free.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bisection import bisect_least
-from heapfit.memories.demand import Demand, find_memories
+from heapfit.memories.demand import RecordingRequests, find_memories
 from heapfit.memories.joint import Joint, replay_jointly
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
 
@@ -44,7 +44,7 @@ class InsideRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class FoundRule:
     """A rule in the least first memory that was found for it."""
 
     rule: InsideRule
@@ -96,11 +96,11 @@ def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> Memorie
 
 
 @dataclass(frozen=True)
-class Ground:
+class MemorySearch:
     """The memories and the recordings that rules are tried on."""
 
     memories: tuple[Memory, ...]  # the first one is to be small; its size is the most it may have
-    demands: tuple[Demand, ...]
+    demands: tuple[RecordingRequests, ...]
     _columns: dict[Any, list[NDArray[np.uint16]]] = field(default_factory=dict)  # of rules
 
     @cached_property
@@ -108,7 +108,7 @@ class Ground:
         """Bytes that a heap in the first memory needs to start."""
         return int(self.memories[0].plan.engine().smallest_region)
 
-    def point(self, rule: InsideRule, size: int) -> Point:
+    def point(self, rule: InsideRule, size: int) -> FoundRule:
         """A rule in a first memory of this size, replayed."""
         plan = plan_for(self.memories, rule, size)
         key = rule.is_recorded or rule.sites
@@ -116,7 +116,7 @@ class Ground:
             columns = [one.requests(plan) for one in self.demands]
             tags = [one * rule.is_recorded for one in self._recorded_inside]
             self._columns[key] = [one | tag for one, tag in zip(columns, tags, strict=True)]
-        return Point(rule, size, plan, replay_jointly(plan, self.demands, self._columns[key]))
+        return FoundRule(rule, size, plan, replay_jointly(plan, self.demands, self._columns[key]))
 
     @cached_property
     def _recorded_inside(self) -> list[NDArray[np.bool_]]:
@@ -124,7 +124,7 @@ class Ground:
         return [one.asks & (find_memories(self.memories, one.served) == 0) for one in self.demands]
 
     @cached_property
-    def recorded(self) -> Point | None:
+    def recorded(self) -> FoundRule | None:
         """The least first memory that serves what the recorded firmware served there.
 
         None where a recording does not tell it, or if the memory is too small for that.
@@ -142,7 +142,7 @@ class Ground:
 
     def least(
         self, rule: InsideRule, share: float = 0.0, near: int = 0, most: int | None = None
-    ) -> Point | None:
+    ) -> FoundRule | None:
         """A rule in the least memory found; None if it does not do in `most` bytes.
 
         By default that is the whole memory. `near` is a size from which on it may do.
@@ -163,7 +163,7 @@ class Ground:
             low = high
         return self.point(rule, bisect_upwards(works, low, high, most))
 
-    def confirm(self, point: Point, share: float = 0.0) -> Point:
+    def confirm(self, point: FoundRule, share: float = 0.0) -> FoundRule:
         """The same rule in the least memory from which on all sizes tried above do."""
 
         def trial(size: int) -> tuple[bool, int, int, int]:
@@ -176,7 +176,7 @@ class Ground:
         return self.point(point.rule, found.r_safe) if found.r_safe else point
 
     @staticmethod
-    def _does(point: Point, share: float) -> bool:
+    def _does(point: FoundRule, share: float) -> bool:
         return point.joint.refusal is None and point.share >= share - 1e-9
 
 
@@ -203,7 +203,7 @@ def bisect_upwards(works: Callable[[int], bool], fails: int, does: int, most: in
 
 
 @dataclass(frozen=True, slots=True)
-class Requests:
+class JoinedRequests:
     """The requests of all recordings, one after the other."""
 
     sizes: NDArray[np.uint64]
@@ -245,13 +245,13 @@ class Requests:
             yield tuple(sorted(sites[order[:count]].tolist()))
 
 
-def join_requests(demands: Sequence[Demand]) -> Requests:
+def join_requests(demands: Sequence[RecordingRequests]) -> JoinedRequests:
     """The requests of all demands, one after the other."""
 
-    def join(column: Callable[[Demand], NDArray[Any]]) -> NDArray[Any]:
+    def join(column: Callable[[RecordingRequests], NDArray[Any]]) -> NDArray[Any]:
         return np.concatenate([column(one)[one.asks] for one in demands])
 
-    return Requests(
+    return JoinedRequests(
         join(lambda one: one.sizes),
         join(lambda one: one.sites),
         join(lambda one: one.needs) != 0,

@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.plan.toml_table import FileKind, Table, read_document
+from heapfit.plan.toml_table import FileKind, TomlTable, read_document
 
 SCHEMA = 1
 _KIND = FileKind("table of energies", "docs/evidence/energy.md")
@@ -61,7 +61,7 @@ def load_sram(path: Path | None = None) -> Sram:
     (1.811, 5.259)
     """
     path = path or _OWN
-    top = Table(path, _KIND, "", read_document(path, _KIND))
+    top = TomlTable(path, _KIND, "", read_document(path, _KIND))
     top.require_version(SCHEMA)
     source = top.text("source", _LONGEST_SOURCE)
     rows = [_row(table) for table in top.tables("memory")]
@@ -76,7 +76,7 @@ def _interpolate(values: tuple[float, ...], at: int, share: float) -> float:
     return values[at - 1] * math.pow(values[at] / values[at - 1], share)
 
 
-def _row(table: Table) -> tuple[int, float, float]:
+def _row(table: TomlTable) -> tuple[int, float, float]:
     size = table.whole("bytes", 1, _LARGEST_MEMORY)
     read, write = (table.number(key, _LEAST_PJ, 1 / _LEAST_PJ) for key in ("read_pj", "write_pj"))
     table.finish()

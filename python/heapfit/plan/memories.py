@@ -17,7 +17,7 @@ from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.plan import MOST_TAGS, Plan, plan_table, read_plan, read_sites
 from heapfit.plan.quantities import LARGEST_REGION, parse_size
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 
 # What a request can need, in the order of its bits (docs/evidence/schemas.md).
 CAPABILITIES: Final = (
@@ -202,7 +202,7 @@ def memories_tables(plan: MemoriesPlan) -> dict[str, Any]:
     }
 
 
-def read_memories(top: Table) -> MemoriesPlan:
+def read_memories(top: TomlTable) -> MemoriesPlan:
     """The memories and their rule, from the tables that `memories_tables` makes."""
     memories = tuple(map(_read_memory, top.tables("memories")))
     names = [one.name for one in memories]
@@ -224,7 +224,7 @@ def read_memories(top: Table) -> MemoriesPlan:
     return MemoriesPlan(memories, MemoryRule(of_needs, by_size, by_tag, sites, needs))
 
 
-def _read_memory(table: Table) -> Memory:
+def _read_memory(table: TomlTable) -> Memory:
     name = table.text("name", form=_NAME, must=_MUST_NAME)
     size = table.whole("size", 1, LARGEST_REGION)
     given = table.items("offers", least=0) if table.has("offers") else []
@@ -238,14 +238,14 @@ def _read_memory(table: Table) -> Memory:
     return Memory(name, size, offers, plan, section, waits)
 
 
-def _read_size(table: Table, names: Sequence[str]) -> tuple[int, Order]:
+def _read_size(table: TomlTable, names: Sequence[str]) -> tuple[int, Order]:
     up_to = table.whole("up_to", 1, LARGEST_REGION) if table.has("up_to") else _ANY_SIZE
     order = _require_order(table, "order", table.items("order"), names)
     table.finish()
     return up_to, order
 
 
-def _require_order(table: Table, key: str, words: object, known: Sequence[str]) -> Order:
+def _require_order(table: TomlTable, key: str, words: object, known: Sequence[str]) -> Order:
     """Words that are known, each once."""
     listed = words if isinstance(words, list) else []
     if not listed or len(set(map(str, listed))) < len(listed) or set(map(str, listed)) - {*known}:

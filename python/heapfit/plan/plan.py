@@ -11,7 +11,7 @@ from typing import Any
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 
 MOST_TAGS = 31  # of call sites, from 1 on; 0 is none
 SITE = re.compile(r"[0-9a-f]{8}")
@@ -84,7 +84,7 @@ def plan_table(plan: Plan) -> dict[str, Any]:
     return table
 
 
-def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
+def read_plan(table: TomlTable, shared_left: int = _MOST_SHARED) -> Plan:
     """A plan from the table that `plan_table` makes."""
     known = {info.name: info for info in _engine.allocators()}
     allocator = table.word("allocator", known, "allocator")
@@ -111,7 +111,7 @@ def read_plan(table: Table, shared_left: int = _MOST_SHARED) -> Plan:
     return Plan(allocator, scalars, pools, shared, sites)
 
 
-def read_sites(table: Table, most: int = MOST_TAGS) -> dict[int, int]:
+def read_sites(table: TomlTable, most: int = MOST_TAGS) -> dict[int, int]:
     """The tags, 1 to `most`, of call sites in the table `sites`."""
     listed = table.table("sites")
     sites = {}
@@ -126,7 +126,7 @@ def read_sites(table: Table, most: int = MOST_TAGS) -> dict[int, int]:
     return sites
 
 
-def _read_pool(table: Table) -> Pool:
+def _read_pool(table: TomlTable) -> Pool:
     size = table.read_or_note(0, table.whole, "size", 1, LARGEST_REGION)
     count = table.read_or_note(0, table.whole, "count", 0, LARGEST_REGION)
     is_exact = table.read_or_note(False, table.truth, "exact")

@@ -22,7 +22,7 @@ from heapfit.plan.brief import Brief
 from heapfit.plan.memories import MemoriesPlan, memories_tables, read_memories
 from heapfit.plan.plan import Plan, plan_table, read_plan
 from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
-from heapfit.plan.toml_table import LARGEST_COUNT, FileKind, Table, read_document
+from heapfit.plan.toml_table import LARGEST_COUNT, FileKind, TomlTable, read_document
 
 SCHEMA = 1
 KIND = FileKind("plan", "docs/evidence/schemas.md")
@@ -137,7 +137,7 @@ def load_plan(path: Path | str, *, takes_memories: bool = False) -> PlanFile:
     So is a plan of several memories, unless the caller takes one.
     """
     path = Path(path)
-    top = Table(path, KIND, "", read_document(path, KIND))
+    top = TomlTable(path, KIND, "", read_document(path, KIND))
     if top.has("schema"):
         top.require_version(SCHEMA, " (make it anew with heapfit fit)")
     top.collect_errors()
@@ -187,7 +187,7 @@ def _training_table(trained_on: TrainingRecord) -> dict[str, Any]:
     return {key: table[key] for key in table if table[key] or key not in ("traces", "program")}
 
 
-def _read_plan_file(top: Table, path: Path) -> PlanFile:
+def _read_plan_file(top: TomlTable, path: Path) -> PlanFile:
     """The plan file of a table; an absent key has its default, a rejected one a stand-in."""
 
     def whole(key: str, lowest: int, highest: int) -> int | None:
@@ -243,21 +243,21 @@ def _name_of(path: Path) -> str:
     return (stem if _NAME.match(stem) else f"plan_{stem}")[:64]
 
 
-def _read_base_alignment(top: Table) -> int:
+def _read_base_alignment(top: TomlTable) -> int:
     alignment = top.whole("base_alignment", 4, 2**31)
     if alignment & (alignment - 1):
         top.reject("base_alignment", f"must be a power of two, not {alignment}")
     return alignment
 
 
-def _read_pointer_bits(top: Table) -> int:
+def _read_pointer_bits(top: TomlTable) -> int:
     bits = top.whole("pointer_bits", 0, 64)
     if bits not in (0, 32, 64):
         top.reject("pointer_bits", f"must be 32, 64 or 0 (unknown), not {bits}")
     return bits
 
 
-def _read_training_record(top: Table) -> TrainingRecord:
+def _read_training_record(top: TomlTable) -> TrainingRecord:
     table = top.table("trained_on")
     trace, content = _read_training_trace(table)
     events = table.read_or_note(0, table.whole, "events", 0, LARGEST_COUNT)
@@ -272,7 +272,7 @@ def _read_training_record(top: Table) -> TrainingRecord:
     return TrainingRecord(trace, content, events, kind, tuple(traces), program)
 
 
-def _read_training_trace(table: Table) -> tuple[str, str]:
+def _read_training_trace(table: TomlTable) -> tuple[str, str]:
     """The name and the content's hash of a recording."""
     return (
         table.read_or_note("", table.text, "trace"),
@@ -280,7 +280,7 @@ def _read_training_trace(table: Table) -> tuple[str, str]:
     )
 
 
-def _fill_alignment(top: Table, plan_file: PlanFile) -> PlanFile:
+def _fill_alignment(top: TomlTable, plan_file: PlanFile) -> PlanFile:
     """The plan file with the plan's alignment if it sets none; HeapfitError on a bad plan."""
     try:
         alignment = plan_file.plan.engine().alignment

@@ -64,7 +64,7 @@ def read_document(path: Path, kind: FileKind) -> dict[str, Any]:
         raise HeapfitError(f"{path}: not TOML: {reason} (is this a {kind.name}?)") from error
 
 
-class Table:
+class TomlTable:
     """One TOML table while it is read: every key is taken once, and `finish` rejects the rest."""
 
     def __init__(self, path: Path, kind: FileKind, where: str, entries: dict[str, Any]) -> None:
@@ -179,14 +179,14 @@ class Table:
             self.reject(key, f"must be true or false, not {show(value)}")
         return value
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """A table inside this one."""
         value = self._take(key)
         if not isinstance(value, dict):
             self.reject(key, f"must be a table, not {show(value)}")
         return self._inside(self._place(key), value)
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[TomlTable]:
         """A list of tables inside this one."""
         value = self._take(key)
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
@@ -223,8 +223,8 @@ class Table:
             self.reject(key, f"must be a list of at least one, not {show(value)}")
         return value
 
-    def _inside(self, where: str, entries: dict[str, Any]) -> Table:
-        inside = Table(self._path, self._kind, where, entries)
+    def _inside(self, where: str, entries: dict[str, Any]) -> TomlTable:
+        inside = TomlTable(self._path, self._kind, where, entries)
         inside._errors = self._errors
         return inside
 

@@ -16,7 +16,7 @@ from heapfit.comparison.verdict import pools_warning
 from heapfit.results.document import Document
 from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMap, Section, which_hold
+from heapfit.results.parts import HeapMapView, Section, which_hold
 from heapfit.results.sections.candidates import candidates_section, heap_parts
 from heapfit.results.sections.page import in_order, name_source, recording_kind, request_source
 from heapfit.results.sections.peak import peak_sections
@@ -42,11 +42,11 @@ def case_page(
 
 def case_sections(
     case: ReportCase, mapped: MappedCase, verdict: str = ""
-) -> list[Section | HeapMap | None]:
+) -> list[Section | HeapMapView | None]:
     """The sections about a case; `verdict` is said of the choice."""
     shown, winner, (heap_map, peaks) = case.shown, case.winner, mapped
     return [
-        None if heap_map is None else HeapMap(pack_map(heap_map, case.sites)),
+        None if heap_map is None else HeapMapView(pack_map(heap_map, case.sites)),
         *peak_sections(shown, peaks, case.sites),
         pools_section(shown, winner.plan),
         candidates_section(case, verdict),

@@ -127,7 +127,7 @@ def byte_axis(title: str = "bytes") -> Layout:
     return {"title": {"text": title}, "tickformat": "~s", "rangemode": "tozero"}
 
 
-def live_bytes(profile: Profile) -> Extremes:
+def live_extremes(profile: Profile) -> Extremes:
     """The live bytes U(t), lowest and highest within each step."""
     return Extremes(
         [1 + i * profile.bucket_width for i in range(len(profile.live_lowest))],

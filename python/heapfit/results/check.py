@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckFinding, RecordingNeeds
-from heapfit.checks.growth import MOST, Change, Changes, Name
+from heapfit.checks.growth import MOST, Changes, GroupGrowth, Name
 from heapfit.checks.margin import peak_of_plan
 from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
@@ -60,7 +60,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     rows = check.recordings
     is_one = len(rows) == 1 and not check.is_comparison
     head: list[Part] = [
-        *map(Line, [headline_of(check), *describe_growth(check), *describe_doubts(check)]),
+        *map(Line, [headline_of(check), *describe_largest_growth(check), *describe_doubts(check)]),
         Fields(fields),
         *(Note(f"{one.run.name}: {note}") for one in rows for note in one.notes),
         *hide_unless(is_whole or not is_one, [Table(_COLUMNS, rows, "recordings")]),
@@ -204,7 +204,7 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     return told if causes or not told else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
 
 
-def describe_growth(check: Check) -> list[str]:
+def describe_largest_growth(check: Check) -> list[str]:
     """What grew most in the recording that fails beside a base alone; else nothing."""
     grown = [one for one in check.failed if CheckFinding.GREW in one.findings]
     return describe_cause(grown[0], check)[:1] if check.is_comparison and grown else []
@@ -409,13 +409,13 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
     ]
 
 
-def list_changes(changes: Changes) -> list[tuple[str, Sequence[Change]]]:
+def list_grown(changes: Changes) -> list[tuple[str, Sequence[GroupGrowth]]]:
     """The sizes, call sites and tasks that grew, or hold most; what is unknown is left out."""
     kinds = (("size", changes.sizes), ("call site", changes.sites), ("task", changes.tasks))
     return [(what, changed) for what, changed in kinds if changed]
 
 
-def _order(changed: Sequence[Change]) -> str:
+def _order(changed: Sequence[GroupGrowth]) -> str:
     return (
         f"{'largest growth' if changed[0].before else 'largest'} first"
         f"{'; others are left out' * (len(changed) == MOST)}"
@@ -428,7 +428,7 @@ DIFFERENT = "The builds differ, and with them the call sites: give --program"
 def _change_parts(changes: Changes) -> list[Part]:
     """What grew most; without a base what holds most."""
     parts: list[Part] = []
-    for what, changed in list_changes(changes):
+    for what, changed in list_grown(changes):
         parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
     return [
         *parts,
@@ -436,11 +436,11 @@ def _change_parts(changes: Changes) -> list[Part]:
     ]
 
 
-def change_table(what: str, changed: Sequence[Change]) -> Table[Change]:
+def change_table(what: str, changed: Sequence[GroupGrowth]) -> Table[GroupGrowth]:
     """The bytes that each holds, and held in the base if there is one."""
     base = "of base" if changed[0].before is not None else ""
     heading = "size up to" if what == "size" else what
-    columns: list[Column[Change]] = [
+    columns: list[Column[GroupGrowth]] = [
         Column(
             heading=heading,
             page=what,

@@ -22,9 +22,9 @@ from heapfit.results.check import (
     change_table,
     describe_cause,
     describe_doubts,
-    describe_growth,
+    describe_largest_growth,
     headline_of,
-    list_changes,
+    list_grown,
     say_verdict,
 )
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
@@ -34,7 +34,7 @@ from heapfit.results.parts import (
     Cell,
     Column,
     Heading,
-    HeapMap,
+    HeapMapView,
     Line,
     Part,
     Section,
@@ -51,7 +51,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
     """The page of a check of `sources`; `command` is what was typed."""
     check, shown, region = found.check, found.shown, found.check.plan.region or 0
     sections = [
-        None if found.heap_map is None else HeapMap(pack_map(found.heap_map, found.sites)),
+        None if found.heap_map is None else HeapMapView(pack_map(found.heap_map, found.sites)),
         *peak_sections(shown, [found.use], found.sites, _name_moment(found)),
         pools_section(shown, check.plan.plan),
         program_section(shown, live_parts(shown, region)),
@@ -138,7 +138,7 @@ def _grown_section(found: ShownCheck) -> Section | None:
     if changes is None:
         return None
     parts: list[Part] = []
-    for what, changed in list_changes(changes):
+    for what, changed in list_grown(changes):
         parts += [Heading(f"By {what}"), change_table(what, changed)]
     different = f"{DIFFERENT} and --base-program."
     parts += map(Line, which_hold((changes.are_builds_different, different)))
@@ -154,7 +154,7 @@ def _open_comparison(found: ShownCheck) -> Document:
         title=f"{recording.run.name} beside {base.name}",
         sections=(),
         sentences=(headline_of(check), *filter(None, [recording.grows])),
-        remarks=describe_growth(check),
+        remarks=describe_largest_growth(check),
         badge="" if check.options.growth is None else "Within" if check.holds else "Grew",
         tone=FAILED if not check.holds else HOLDS if check.options.growth else "",
     )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.results.parts import Copyable, HeapMap, Line, NamedFigure, Part, Piece, Section
+from heapfit.results.parts import Copyable, HeapMapView, Line, NamedFigure, Part, Piece, Section
 
 HOLDS, UNSURE, FAILED = "holds", "unsure", "failed"  # tones of an answer
 
@@ -18,7 +18,7 @@ class Document:
     command: str  # that made the page: "fit"
     title: str
     sentences: Sequence[str]  # the answer
-    sections: Sequence[Section | HeapMap]
+    sections: Sequence[Section | HeapMapView]
     kind: str = ""  # of its subject
     source: str = ""  # where the requests come from
     remarks: Sequence[str] = ()
@@ -34,7 +34,7 @@ class Document:
     @property
     def links(self) -> list[tuple[str, str]]:
         """The anchor and name of each section that is open, in order."""
-        links = (one for one in self.sections if isinstance(one, HeapMap) or not one.is_folded)
+        links = (one for one in self.sections if isinstance(one, HeapMapView) or not one.is_folded)
         return [(one.place, one.link) for one in links if one.link]
 
 

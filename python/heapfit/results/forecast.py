@@ -9,7 +9,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from heapfit.forecast.decline import Decline
-from heapfit.forecast.log.outlook import Finding, Outlook, RunOut, measure_life
+from heapfit.forecast.log.outlook import Finding, Outlook, RunOutTime, measure_life
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
@@ -181,7 +181,7 @@ def _describe_lives(seen: Outlook) -> list[str]:
     )
 
 
-def _describe_end(seen: Outlook, run_out: RunOut) -> str:
+def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
     """When one request fails: by the calendar where the log has dates."""
     log, needed = seen.log, run_out.bytes_left
     end = f"a request of {needed:,} B fails" if needed else "nothing is free"
@@ -285,7 +285,7 @@ def _rate(decline: Decline, log: TelemetryLog) -> str:
     return f"{rate} B {name}" + (f" ({low} to {high})" if decline.at_last == decline.rate else "")
 
 
-def _dates(seen: Outlook, run_out: RunOut) -> dict[str, str | None]:
+def _dates(seen: Outlook, run_out: RunOutTime) -> dict[str, str | None]:
     """The dates of the end, the earliest and the latest; None without dates in the log."""
     return {
         "date": _date(seen, run_out.after),

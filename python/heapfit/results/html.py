@@ -25,7 +25,7 @@ from heapfit.plan.quantities import keep_units
 from heapfit.results import number_text
 from heapfit.results.chart import Chart
 from heapfit.results.document import Document
-from heapfit.results.parts import Cell, HeapMap, Table, walk
+from heapfit.results.parts import Cell, HeapMapView, Table, walk
 from heapfit.results.text import cell
 
 _SHARED = Path(__file__).parent / "drawing"  # the frame of all pages, their style and script
@@ -37,7 +37,7 @@ _VERBATIM_OR_TEXT = re.compile(r"(<(script|style|pre|code)\b.*?</\2>)|(?<=>)[^<]
 def render(document: Document) -> str:
     """The page as text, the same for the same document."""
     parts = list(walk(document.sections))
-    record = next((part.record for part in parts if isinstance(part, HeapMap)), None)
+    record = next((part.record for part in parts if isinstance(part, HeapMapView)), None)
     scripts = [_own(name) for name in (_SCRIPTS if record else _SCRIPTS[:-1])]
     page = _environment().get_template("document.html.j2")
     return keep_units_with_figures(
@@ -54,7 +54,7 @@ def render(document: Document) -> str:
     )
 
 
-def write(path: Path, document: Document) -> None:
+def write_document(path: Path, document: Document) -> None:
     """Writes the page of a document."""
     write_page(path, render(document))
 

@@ -13,7 +13,7 @@ import numpy as np
 from heapfit import _engine
 from heapfit.comparison.heap_map import ELSEWHERE, HeapMap, Hole, MappedHeap, RegionReplay
 from heapfit.images.snapshot import Snapshot
-from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, Heap
+from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, DumpedHeap
 from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.document import Document
@@ -21,6 +21,7 @@ from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import (
     Column,
     Fields,
+    HeapMapView,
     Line,
     Note,
     Part,
@@ -30,7 +31,6 @@ from heapfit.results.parts import (
     object_of,
     which_hold,
 )
-from heapfit.results.parts import HeapMap as MapPart
 
 _SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
 _LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
@@ -72,7 +72,7 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
     ]
 
 
-def describe_heap(heap: Heap) -> list[str]:
+def describe_heap(heap: DumpedHeap) -> list[str]:
     """What a heap holds, why requests fail, and what is damaged; one sentence a line."""
     holes, live = [one.size for one in heap.pieces(FREE)], heap.pieces(LIVE)
     free, largest = sum(holes), max(holes, default=0)
@@ -105,7 +105,7 @@ def describe_heap(heap: Heap) -> list[str]:
     ]
 
 
-def _draw(heap: Heap) -> Iterator[str]:
+def _draw(heap: DumpedHeap) -> Iterator[str]:
     """The heap from its start upwards; a hole is blank."""
     cell = max(-(-(heap.end - heap.start) // (_WIDTH * _MOST_ROWS)), 16)
     cells = [" "] * -(-(heap.end - heap.start) // cell)
@@ -119,7 +119,7 @@ def _draw(heap: Heap) -> Iterator[str]:
         yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
 
 
-def _list_holes(heap: Heap) -> list[Hole]:
+def _list_holes(heap: DumpedHeap) -> list[Hole]:
     """The holes, the largest first, each between what lies below it and above it."""
     pieces = sorted(heap.blocks)
     nothing = Block(0, 0, 0, 0, "")
@@ -159,7 +159,7 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
     return [Line(""), Line(title), Table(columns, rows[:_SHOWN])] if rows else []
 
 
-def _tables(heap: Heap) -> list[Part]:
+def _tables(heap: DumpedHeap) -> list[Part]:
     """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
     lost = _count([one for one in live if not one.is_referenced])
@@ -209,7 +209,7 @@ def image_page(snapshot: Snapshot, before: Snapshot | None = None) -> Document:
         source=snapshot.source,
         sentences=[line for heap in snapshot.heaps for line in describe_heap(heap)],
         sections=[
-            MapPart(pack_map(_map(snapshot), _LABELS)),
+            HeapMapView(pack_map(_map(snapshot), _LABELS)),
             *([growth] if growth.parts else []),
             *(
                 Section(f"heap-{i}", heap.title, _tables(heap))

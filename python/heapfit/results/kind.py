@@ -19,7 +19,7 @@ from heapfit.results.chart import (
     byte_axis,
     event_axis,
     line,
-    live_bytes,
+    live_extremes,
 )
 from heapfit.results.number_text import rate, size
 from heapfit.results.parts import Column, Line, Part, Section, Table, columns, object_of, paragraph
@@ -136,7 +136,7 @@ def _draw_kind(kind: RecordingKind) -> Chart:
         identity="chart-kind",
         meaning="Live bytes over the events, the least of each window, and their trend.",
         data=[
-            *band("live bytes", live_bytes(profile), "var(--quiet)", "var(--live)"),
+            *band("live bytes", live_extremes(profile), "var(--quiet)", "var(--live)"),
             line(
                 "least of each window",
                 middles,

@@ -11,7 +11,7 @@ from heapfit.results.document import Document
 from heapfit.results.html import render
 from heapfit.results.number_text import count, marked
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMap as MapPart
+from heapfit.results.parts import HeapMapView
 from heapfit.trace.live import FollowedRecording, LiveHeap
 
 
@@ -20,7 +20,7 @@ def live_page(heap_map: HeapMap | None, figures: str, is_paused: bool = False) -
     sentence, sections = "The recording has begun: nothing was requested yet.", []
     if heap_map is not None:
         sentence = f"{figures}. {count(heap_map.events)} events so far."
-        sections = [MapPart(pack_map(heap_map), link="")]
+        sections = [HeapMapView(pack_map(heap_map), link="")]
     place, name = ("/", "Go on") if is_paused else ("/paused", "Pause")
     return Document(
         command="record",

@@ -7,21 +7,20 @@ from collections.abc import Callable, Mapping, Sequence
 
 from heapfit.comparison.heap_map import HeapMap
 from heapfit.memories.placing import CurvePoint, Placing
-from heapfit.memories.search import Point
+from heapfit.memories.search import FoundRule
 from heapfit.plan.quantities import format_share
 from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.number_text import known_size, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import Column, Copyable, Fold, Line, Section, Table
-from heapfit.results.parts import HeapMap as MapPart
+from heapfit.results.parts import Column, Copyable, Details, HeapMapView, Line, Section, Table
 
 
 def _percent(share: float | None) -> str | None:
     return None if share is None else format_share(round(share, 4))
 
 
-RULES: tuple[Column[tuple[str, Point]], ...] = (
+RULES: tuple[Column[tuple[str, FoundRule]], ...] = (
     Column("rule", "first memory serves first", lambda row: row[0]),
     Column("size", "bytes", lambda row: row[1].size, told=size),
     Column("reserve", "for needs", lambda row: row[1].rule.reserve, told=size),
@@ -71,18 +70,18 @@ def memories_page(
     settings = [
         Copyable(f"settings-{system}", lines) for system, lines in placing.system_lines.items()
     ]
-    sections: list[Section | MapPart] = [
+    sections: list[Section | HeapMapView] = [
         Section(
             "rules", "What each rule takes", [Line(rules), Table(RULES, placing.rules)], "Rules"
         ),
         Section(
             "curve",
             "How much inside for how many bytes",
-            [_curve_chart(placing), Fold("As a table", [Table(CURVE, placing.curve)])],
+            [_curve_chart(placing), Details("As a table", [Table(CURVE, placing.curve)])],
             "The curve",
         ),
         Section("settings", "Settings to copy", settings, "Settings"),
-        MapPart(record, link="Heap maps"),
+        HeapMapView(record, link="Heap maps"),
         reproduce_section(command),
     ]
     return Document(
@@ -102,7 +101,7 @@ def memories_page(
 def _curve_chart(placing: Placing) -> Chart:
     """Bytes of the first memory over the share inside, by size and by call site."""
 
-    def curve(name: str, find: Callable[[CurvePoint], Point | None], colour: str) -> Trace:
+    def curve(name: str, find: Callable[[CurvePoint], FoundRule | None], colour: str) -> Trace:
         points = [point for point in map(find, placing.curve) if point is not None]
         shares = [100 * point.share for point in points]
         drawn = line_with_marks(name, shares, [point.size for point in points], colour)

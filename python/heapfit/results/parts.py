@@ -8,7 +8,7 @@
     Table       a table           a list of objects           a table
     Group       its parts         an object of its parts      its parts
     Section     its parts         -                           its parts under a heading
-    Fold        its parts         -                           its parts, to be opened
+    Details     its parts         -                           its parts, to be opened
     all others  -                 -                           what their names say
 
 So the name and the meaning of a figure are written once. Parts are told in their order.
@@ -161,7 +161,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True)
-class Fold:
+class Details:
     """Parts that are opened by a click on their summary."""
 
     summary: str
@@ -233,7 +233,7 @@ class Strip:
 
 
 @dataclass(frozen=True, slots=True)
-class HeapMap:
+class HeapMapView:
     """The map of heaps, of packed.py's record: a section of its own."""
 
     record: Mapping[str, Any]
@@ -246,10 +246,10 @@ class Glossary:
     """What each word of the field means."""
 
 
-Holder: TypeAlias = "Group | Section | Fold | Grid"
+Holder: TypeAlias = "Group | Section | Details | Grid"
 Part: TypeAlias = (
     "Fields | Line | Note | Table[Any] | Chart | Heading | Copyable | Tiles | Bullets"
-    " | Strip | HeapMap | Glossary | Holder"
+    " | Strip | HeapMapView | Glossary | Holder"
 )
 
 
@@ -257,7 +257,7 @@ def walk(parts: Iterable[Part]) -> Iterator[Part]:
     """All parts, those inside others after them."""
     for part in parts:
         yield part
-        if isinstance(part, Group | Section | Fold | Grid):
+        if isinstance(part, Group | Section | Details | Grid):
             yield from walk(part.parts)
 
 

@@ -15,7 +15,7 @@ from heapfit.results.parts import (
     Bullets,
     Cell,
     Column,
-    Fold,
+    Details,
     Grid,
     Group,
     Heading,
@@ -121,7 +121,7 @@ def _numbers(simulation: SimulationResult) -> list[Part]:
         *(_metric_column(name) for name in METRICS if _is_known(name, simulation.results)),
     ]
     table = Table(columns, shown, look="numbers rows")
-    folded = Fold(f"{len(shown)} schemes at points", [table])
+    folded = Details(f"{len(shown)} schemes at points", [table])
     texts = which_hold(
         (is_simulated, "Means with their confidence intervals, and closed forms."),
         (not is_simulated, "All are closed forms."),

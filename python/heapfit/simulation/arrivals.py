@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit import _engine
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 from heapfit.simulation.law import LONGEST, SHORTEST, Law, nanoseconds, read_seconds
 from heapfit.simulation.recording import load_recording
 
@@ -47,12 +47,12 @@ class RecordedTraffic:
 ArrivalLaw: TypeAlias = Law | RecordedTraffic
 
 
-def _read_on_off(table: Table, _folder: Path) -> ArrivalLaw:
+def _read_on_off(table: TomlTable, _folder: Path) -> ArrivalLaw:
     on, off = (read_seconds(table, key) for key in ("on", "off"))
     return burst(on, off, read_interval(table))
 
 
-def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
+def _read_markov(table: TomlTable, _folder: Path) -> ArrivalLaw:
     """Poisson in each state; a state lasts exponentially long, then weights choose the next."""
     states = table.tables("states")
     if not states:
@@ -62,7 +62,7 @@ def _read_markov(table: Table, _folder: Path) -> ArrivalLaw:
     return Law("MarkovModulated", dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
 
 
-def _read_state(state: Table, states: int) -> tuple[int, int, list[float]]:
+def _read_state(state: TomlTable, states: int) -> tuple[int, int, list[float]]:
     """The mean interval and stay of a state in nanoseconds, and the weight of each to follow."""
     interval, stay = read_interval(state), read_seconds(state, "stay")
     row = state.numbers("next", 0, 1e9)
@@ -72,7 +72,7 @@ def _read_state(state: Table, states: int) -> tuple[int, int, list[float]]:
     return nanoseconds(interval), nanoseconds(stay), list(row)
 
 
-def read_interval(table: Table) -> float:
+def read_interval(table: TomlTable) -> float:
     """Mean seconds between arrivals, from `interval`, or from `rate`, which is per second."""
     if table.has("rate"):
         if table.has("interval"):
@@ -82,7 +82,7 @@ def read_interval(table: Table) -> float:
 
 
 # By their names; a path is relative to the folder.
-ARRIVAL_LAWS: dict[str, Callable[[Table, Path], ArrivalLaw]] = {
+ARRIVAL_LAWS: dict[str, Callable[[TomlTable, Path], ArrivalLaw]] = {
     "poisson": lambda table, _: poisson(read_interval(table)),
     "periodic": lambda table, _: periodic(read_interval(table)),
     "on_off": _read_on_off,

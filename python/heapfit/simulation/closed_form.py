@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
 from heapfit.simulation.scheme import Scheme
-from heapfit.simulation.traffic import Load, Traffic
+from heapfit.simulation.traffic import OfferedLoad, Traffic
 
 _Floats: TypeAlias = NDArray[np.float64]
 # Upper bounds of the bins that the engine counts sizes in: 1, 2, 3, 4, 6, 8, 12, ...
@@ -44,12 +44,12 @@ class SizeClasses:
 _Losses: TypeAlias = tuple[SizeClasses, _Floats, _Floats]
 
 
-def unit_classes(load: Load, unit: int) -> SizeClasses:
+def unit_classes(load: OfferedLoad, unit: int) -> SizeClasses:
     """The classes of a load by units of `unit` bytes."""
     return _classes_by((load.sizes + np.uint64(unit - 1)) // np.uint64(unit), load)
 
 
-def _classes_by(taken: NDArray[Any], load: Load) -> SizeClasses:
+def _classes_by(taken: NDArray[Any], load: OfferedLoad) -> SizeClasses:
     bins = np.searchsorted(_BOUNDS, load.sizes).astype(np.uint64)
     width = np.uint64(len(_BOUNDS))
     kinds, places = np.unique(taken.astype(np.uint64) * width + bins, return_inverse=True)
@@ -82,7 +82,7 @@ def _losses(traffic: Traffic, scheme: Scheme) -> _Losses | None:
 
 
 def _units(
-    tunable: str, refuse: Callable[[int, SizeClasses], _Floats], scheme: Scheme, load: Load
+    tunable: str, refuse: Callable[[int, SizeClasses], _Floats], scheme: Scheme, load: OfferedLoad
 ) -> _Losses:
     """The losses where a request takes whole units of the size that a tunable has."""
     plan = scheme.plan.engine()
@@ -104,7 +104,7 @@ def _refuse_by_recurrence(units: int, classes: SizeClasses) -> _Floats:
     return _engine.kaufman_roberts(units, classes.units, classes.offered)
 
 
-def _pools(scheme: Scheme, load: Load) -> _Losses | None:
+def _pools(scheme: Scheme, load: OfferedLoad) -> _Losses | None:
     """The losses by Erlang-B for each pool, if there is no fall-back to larger pools."""
     plan = scheme.plan.engine()
     classes = _classes_by(plan.pools_for(load.sizes), load)
@@ -122,7 +122,7 @@ def _pools(scheme: Scheme, load: Load) -> _Losses | None:
 
 _REFUSE = 2  # overflow, of pools that have it
 # By hfit_limit (hfit/descriptor.h).
-_SOLVERS: dict[str, Callable[[Scheme, Load], _Losses | None]] = {
+_SOLVERS: dict[str, Callable[[Scheme, OfferedLoad], _Losses | None]] = {
     "blocks": partial(_units, "block_size", _refuse_by_erlang),
     "partitions": partial(_units, "partition_size", _refuse_by_recurrence),
     "pools": _pools,

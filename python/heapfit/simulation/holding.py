@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 from heapfit.simulation.law import LONGEST, SHORTEST, Law, nanoseconds, read_bounds, read_seconds
 from heapfit.simulation.recording import count_holding_times
 
@@ -55,14 +55,14 @@ def empirical(times: Sequence[float], weights: Sequence[float]) -> Law:
     )
 
 
-def _read_fifo(table: Table, _folder: Path) -> Law:
+def _read_fifo(table: TomlTable, _folder: Path) -> Law:
     units = [one for one in ("bytes", "packets") if table.has(f"{one}_per_second")]
     if len(units) != 1:
         table.reject("bytes_per_second", "give this or packets_per_second, and not both")
     return fifo(units[0], table.number(f"{units[0]}_per_second", 1e-6, 1e15))
 
 
-def _read_empirical(table: Table, folder: Path) -> Law:
+def _read_empirical(table: TomlTable, folder: Path) -> Law:
     if table.has("trace"):
         return empirical(*count_holding_times(table.file("trace", folder)))
     times = table.numbers("times", SHORTEST, LONGEST)
@@ -70,7 +70,7 @@ def _read_empirical(table: Table, folder: Path) -> Law:
 
 
 # By their names; a path is relative to the folder.
-HOLDING_LAWS: dict[str, Callable[[Table, Path], Law]] = {
+HOLDING_LAWS: dict[str, Callable[[TomlTable, Path], Law]] = {
     "exponential": lambda table, _: exponential(read_seconds(table, "mean")),
     "fixed": lambda table, _: constant(read_seconds(table, "mean")),
     "uniform": lambda table, _: uniform(*read_bounds(table, read_seconds)),

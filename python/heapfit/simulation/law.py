@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from heapfit import _engine
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 
 SHORTEST = 1e-9  # seconds: the engine's unit
 LONGEST = 1e6  # seconds; 11.6 days, the engine's longest mean
@@ -33,12 +33,12 @@ def nanoseconds(seconds: float) -> int:
     return max(1, round(seconds / SHORTEST))
 
 
-def read_seconds(table: Table, key: str) -> float:
+def read_seconds(table: TomlTable, key: str) -> float:
     """A time of a table."""
     return table.number(key, SHORTEST, LONGEST)
 
 
-def read_bounds(table: Table, read: Callable[[Table, str], Bound]) -> tuple[Bound, Bound]:
+def read_bounds(table: TomlTable, read: Callable[[TomlTable, str], Bound]) -> tuple[Bound, Bound]:
     """The keys `least` and `most` of a table, which is rejected if they are out of order."""
     least, most = read(table, "least"), read(table, "most")
     if least > most:

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from heapfit.plan.brief import Brief
-from heapfit.plan.toml_table import LARGEST_COUNT, Table, read_document, show
+from heapfit.plan.toml_table import LARGEST_COUNT, TomlTable, read_document, show
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scheme import Scheme, read_scheme
 from heapfit.simulation.traffic import SCENARIO, Traffic, read_traffic
@@ -102,7 +102,7 @@ def load_scenario(path: Path | str) -> Scenario:
     """Reads a scenario file; HeapfitError names the file, the key and what to do."""
     path = Path(path)
     document = read_document(path, SCENARIO)
-    top = Table(path, SCENARIO, "", document)
+    top = TomlTable(path, SCENARIO, "", document)
     top.require_version(SCHEMA)
     name = top.text("name")
     axes = _read_grid(top)
@@ -123,7 +123,7 @@ def load_scenario(path: Path | str) -> Scenario:
 
 
 def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value]) -> Point:
-    top = Table(path, SCENARIO, "", document)
+    top = TomlTable(path, SCENARIO, "", document)
     top.collect_errors()
     offered = top.table("traffic")
     traffic = top.read_or_note(None, read_traffic, offered, path.parent)
@@ -148,14 +148,14 @@ def _read_point(path: Path, document: dict[str, Any], values: Mapping[str, Value
     return Point(values, traffic, schemes)
 
 
-def _read_run(table: Table) -> RunSettings:
+def _read_run(table: TomlTable) -> RunSettings:
     """Reads the `[run]` table; missing keys have their standard values."""
     given = {key: read(table, key) for key, read in _RUN.items() if table.has(key)}
     table.finish()
     return RunSettings(**given)
 
 
-_RUN: dict[str, Callable[[Table, str], Any]] = {
+_RUN: dict[str, Callable[[TomlTable, str], Any]] = {
     "requests": lambda table, key: table.whole(key, 1, _MOST_REQUESTS),
     "warm_up": lambda table, key: table.whole(key, 0, _MOST_REQUESTS),
     "replications": lambda table, key: table.whole(key, 1, 10_000),
@@ -174,7 +174,7 @@ def _shortest_end(key: str, keys: list[str]) -> str:
     return next((end for end, count in counts if count == 1), key)
 
 
-def _read_grid(top: Table) -> tuple[Axis, ...]:
+def _read_grid(top: TomlTable) -> tuple[Axis, ...]:
     """Reads the `[[grid]]` tables of a scenario."""
     tables = top.tables("grid") if top.has("grid") else []
     axes = tuple(_read_axis(table) for table in tables)
@@ -195,7 +195,7 @@ def _steps(axes: Sequence[Axis]) -> Iterator[dict[str, Value]]:
 
 
 def _set_values(
-    document: Mapping[str, Any], values: Mapping[str, Value], top: Table
+    document: Mapping[str, Any], values: Mapping[str, Value], top: TomlTable
 ) -> dict[str, Any]:
     """A copy of the document with these keys set; rejects a key whose table does not exist."""
     changed = copy.deepcopy(dict(document))
@@ -224,7 +224,7 @@ def _tables_of(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [one for one in inside if isinstance(one, dict)]
 
 
-def _read_axis(table: Table) -> Axis:
+def _read_axis(table: TomlTable) -> Axis:
     keys = table.keys()
     if not keys:
         table.reject("", "must have a key with a list of values")
@@ -235,7 +235,7 @@ def _read_axis(table: Table) -> Axis:
     return Axis(values)
 
 
-def _read_values(table: Table, key: str) -> tuple[Value, ...]:
+def _read_values(table: TomlTable, key: str) -> tuple[Value, ...]:
     if not key.startswith(("traffic.", "schemes.")):
         table.reject(key, 'a key of a grid begins with "traffic." or "schemes."')
     values = table.items(key)

@@ -14,7 +14,7 @@ from heapfit.comparison.incumbents.heap_plans import (
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, read_plan
 from heapfit.plan.serving_region import one_request
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 
 _FEW = 4  # requests
 _MOST_REGION = 128 << 20  # bytes, of which each worker holds one
@@ -54,7 +54,7 @@ class Scheme:
         )
 
 
-def read_scheme(name: str, table: Table) -> Scheme:
+def read_scheme(name: str, table: TomlTable) -> Scheme:
     """Reads a `[schemes.NAME]` table: a plan and its region, or a heap and its setting.
 
     The standard region is the least in which the plan starts.
@@ -75,7 +75,7 @@ def read_scheme(name: str, table: Table) -> Scheme:
     return Scheme(name, plan, region)
 
 
-def _read_heap(name: str, typed: str, table: Table) -> Scheme:
+def _read_heap(name: str, typed: str, table: TomlTable) -> Scheme:
     """A heap of heapfit's or of a system as HEAP:BYTES, in its own setting."""
     try:
         given = parse_heap_size(typed)

@@ -209,7 +209,7 @@ def _job(cell: _Cell, task: Task) -> Job:
     )
 
 
-def write_table(path: Path, simulation: SimulationResult) -> None:
+def write_simulation(path: Path, simulation: SimulationResult) -> None:
     """Writes all results to `path`, which appears whole or not at all.
 
     docs/evidence/schemas.md lists the columns.

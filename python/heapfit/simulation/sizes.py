@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.plan.toml_table import Table
+from heapfit.plan.toml_table import TomlTable
 from heapfit.simulation.law import read_bounds
 from heapfit.simulation.recording import count_sizes
 
@@ -138,11 +138,11 @@ def is_listable(sizes: SizeLaw | None) -> TypeGuard[DrawnSizes]:
     return isinstance(sizes, DrawnSizes) and sizes.most - int(least) <= _MOST_SIZES
 
 
-def _read_size(table: Table, key: str) -> int:
+def _read_size(table: TomlTable, key: str) -> int:
     return table.whole(key, 1, LARGEST)
 
 
-def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
+def _read_bimodal(table: TomlTable, _folder: Path) -> SizeLaw:
     ack_size, mtu_size = _read_size(table, "ack_size"), _read_size(table, "mtu_size")
     ack_percent, mtu_percent = (table.whole(f"{one}_percent", 0, 100) for one in ("ack", "mtu"))
     if ack_percent + mtu_percent > 100:
@@ -152,21 +152,21 @@ def _read_bimodal(table: Table, _folder: Path) -> SizeLaw:
     return BimodalSize(ack_size, ack_percent, mtu_size, mtu_percent)
 
 
-def _read_empirical(table: Table, folder: Path) -> SizeLaw:
+def _read_empirical(table: TomlTable, folder: Path) -> SizeLaw:
     if table.has("trace"):
         return EmpiricalSize(*count_sizes(table.file("trace", folder)))
     sizes = table.wholes("sizes", 1, LARGEST)
     return EmpiricalSize(sizes, table.weights("weights", len(sizes), "size"))
 
 
-def _read_listed(table: Table, _folder: Path) -> SizeLaw:
+def _read_listed(table: TomlTable, _folder: Path) -> SizeLaw:
     """The sizes in turn; one size alone is uniform, so that it has its closed form."""
     sizes = table.wholes("sizes", 1, LARGEST)
     return ListedSizes(sizes) if len(set(sizes)) > 1 else UniformSize(sizes[0], sizes[0])
 
 
 # By their names; a path is relative to the folder.
-SIZE_LAWS: dict[str, Callable[[Table, Path], SizeLaw]] = {
+SIZE_LAWS: dict[str, Callable[[TomlTable, Path], SizeLaw]] = {
     "uniform": lambda table, _: UniformSize(*read_bounds(table, _read_size)),
     "exponential": lambda table, _: ExponentialSize(*read_bounds(table, _read_size)),
     "bimodal": _read_bimodal,

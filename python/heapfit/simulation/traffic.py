@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.plan.toml_table import FileKind, Table, read_document
+from heapfit.plan.toml_table import FileKind, TomlTable, read_document
 from heapfit.simulation.arrivals import ARRIVAL_LAWS, POISSON, ArrivalLaw, RecordedTraffic
 from heapfit.simulation.holding import HOLDING_LAWS, RECORDED, UNDRAWN
 from heapfit.simulation.law import Law
@@ -25,7 +25,7 @@ SCENARIO = FileKind("scenario", "docs/evidence/schemas.md")
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class OfferedLoad:
     """The requests of a traffic by their sizes, those that occur in ascending order."""
 
     sizes: NDArray[np.uint64]
@@ -80,7 +80,7 @@ class Traffic:
         """The largest request in bytes; None where it is recorded."""
         return max((one.sizes.most for one in self.streams if one.sizes), default=None)
 
-    def load(self) -> Load | None:
+    def load(self) -> OfferedLoad | None:
         """The load by the means of the laws; None where these do not tell it."""
         parts: list[tuple[NDArray[Any], ...]] = []
         for one in self.streams:
@@ -96,7 +96,7 @@ class Traffic:
             np.bincount(places, part[occurs]).astype(float)
             for part in (rates / rates.sum(), erlangs)
         )
-        return Load(sizes, *sums)
+        return OfferedLoad(sizes, *sums)
 
     @property
     def is_drawn(self) -> bool:
@@ -104,7 +104,7 @@ class Traffic:
         return not self.is_recorded or self.holding.name not in UNDRAWN
 
 
-def read_traffic(table: Table, folder: Path) -> Traffic:
+def read_traffic(table: TomlTable, folder: Path) -> Traffic:
     """Reads a `[traffic]` table of one stream or of several; paths are relative to `folder`."""
     if not table.has("streams"):
         return _read_stream(table, folder)
@@ -116,7 +116,7 @@ def read_traffic(table: Table, folder: Path) -> Traffic:
     return replace(streams[0], beside=tuple(streams[1:]))
 
 
-def _read_stream(table: Table, folder: Path) -> Traffic:
+def _read_stream(table: TomlTable, folder: Path) -> Traffic:
     """The three laws of a table."""
     arrivals = _read_law(table.table("arrivals"), ARRIVAL_LAWS, "arrival law", folder)
     sizes = None
@@ -133,7 +133,7 @@ def _read_stream(table: Table, folder: Path) -> Traffic:
 
 
 def _read_law(
-    table: Table, laws: Mapping[str, Callable[[Table, Path], _Law]], what: str, folder: Path
+    table: TomlTable, laws: Mapping[str, Callable[[TomlTable, Path], _Law]], what: str, folder: Path
 ) -> _Law:
     """The law that a table names, with nothing left unread."""
     law = laws[table.word("law", laws, what)](table, folder)
@@ -143,7 +143,7 @@ def _read_law(
 
 def load_traffic(path: Path) -> Traffic:
     """Reads the `[traffic]` of a scenario file; its other tables are ignored."""
-    top = Table(path, SCENARIO, "", read_document(path, SCENARIO))
+    top = TomlTable(path, SCENARIO, "", read_document(path, SCENARIO))
     return read_traffic(top.table("traffic"), path.parent)
 
 

@@ -18,25 +18,25 @@ Shape = tuple[int, bool]  # a pool's size in bytes, and whether it is for reques
 
 
 @dataclass(frozen=True, slots=True)
-class Refusals:
+class PoolRefusals:
     """Rows: stretches of a trace, or draws. Columns: the pool that is a request's first choice."""
 
     requests: Integers
     refused: Integers
 
-    def rows(self, chosen: slice) -> Refusals:
+    def rows(self, chosen: slice) -> PoolRefusals:
         """The refusals of the rows `chosen`."""
-        return Refusals(self.requests[chosen], self.refused[chosen])
+        return PoolRefusals(self.requests[chosen], self.refused[chosen])
 
-    def sum_rows(self) -> Refusals:
+    def sum_rows(self) -> PoolRefusals:
         """The refusals of all rows in one row."""
-        return Refusals(
+        return PoolRefusals(
             self.requests.sum(axis=0, keepdims=True), self.refused.sum(axis=0, keepdims=True)
         )
 
-    def sum_pools(self) -> Refusals:
+    def sum_pools(self) -> PoolRefusals:
         """The refusals of all pools in one column."""
-        return Refusals(
+        return PoolRefusals(
             self.requests.sum(axis=1, keepdims=True), self.refused.sum(axis=1, keepdims=True)
         )
 
@@ -56,9 +56,9 @@ class Refusals:
         return np.asarray(refused[requests > 0] / requests[requests > 0], dtype=np.float64)
 
 
-def stack_refusals(parts: Sequence[Refusals]) -> Refusals:
+def stack_refusals(parts: Sequence[PoolRefusals]) -> PoolRefusals:
     """Stacks the rows of several refusals."""
-    return Refusals(
+    return PoolRefusals(
         np.concatenate([part.requests for part in parts]),
         np.concatenate([part.refused for part in parts]),
     )
@@ -76,11 +76,11 @@ class PoolReplay:
         self._pools = len(shapes)
         self.events = len(events)
 
-    def run(self, counts: Integers, *, falls_back: bool = True) -> Refusals:
+    def run(self, counts: Integers, *, falls_back: bool = True) -> PoolRefusals:
         """The refusals of pools with these counts, in BLOCKS stretches of equal events."""
         found = self._replay.run(counts.tolist(), falls_back)
         requests, refused = (
             values.astype(np.int64).reshape(BLOCKS, self._pools)
             for values in (found.requests, found.refused)
         )
-        return Refusals(requests, refused)
+        return PoolRefusals(requests, refused)

@@ -21,7 +21,7 @@ from heapfit.trace.tabular import Tabular, arrow_table
 _WIDTH = 74  # columns of the text of a comment, whose marks take 6
 
 
-class Form(StrEnum):
+class SettingsSyntax(StrEnum):
     """The syntax of settings in a system's files."""
 
     DEFINE = "define"  # #define NAME VALUE
@@ -76,7 +76,7 @@ class Settings(Tabular, SizedSettings):
     """The settings for one system from recordings or captures."""
 
     system: str
-    form: Form
+    form: SettingsSyntax
     admission: float
     assumptions: tuple[Assumption, ...]
     source: str  # the recordings or captures, in words
@@ -196,19 +196,19 @@ def _heading(settings: Settings) -> str:
     )
 
 
-def _comment_lines(form: Form, text: str) -> list[str]:
+def _comment_lines(form: SettingsSyntax, text: str) -> list[str]:
     whole = text.replace("*/", "* /").replace(" %", "\N{NO-BREAK SPACE}%")
     rows = [row.replace("\N{NO-BREAK SPACE}", " ") for row in textwrap.wrap(whole, _WIDTH)]
-    if form is Form.KCONFIG:
+    if form is SettingsSyntax.KCONFIG:
         return [f"# {row}" for row in rows]
     opening = [f"/* {row}" if i == 0 else f" * {row}" for i, row in enumerate(rows)]
     return [*opening[:-1], f"{opening[-1]} */"]
 
 
-def _line(form: Form, setting: Setting) -> str:
+def _line(form: SettingsSyntax, setting: Setting) -> str:
     return (
         f"CONFIG_{setting.name}={setting.value}"
-        if form is Form.KCONFIG
+        if form is SettingsSyntax.KCONFIG
         else f"#define {setting.name} {setting.value}"
     )
 

@@ -18,7 +18,7 @@ import numpy as np
 from heapfit.progress import Progress, count_steps, ignore_progress
 from heapfit.sizing.demand import BLOCKS, Demand, measure_units
 from heapfit.sizing.pool_counts import choose_counts
-from heapfit.sizing.pool_replay import PoolReplay, Refusals, Shape, stack_refusals
+from heapfit.sizing.pool_replay import PoolRefusals, PoolReplay, Shape, stack_refusals
 from heapfit.sizing.run_out import Chance, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
@@ -105,7 +105,7 @@ def judge_counts(
 
 def _refuse_on_halves(
     replay: PoolReplay, alone: SeparatePools, progress: Progress
-) -> tuple[Refusals, tuple[int, ...]]:
+) -> tuple[PoolRefusals, tuple[int, ...]]:
     """Chooses counts on each half and checks them on the other one; with the bytes of each."""
     parts, memory = [], []
     tell_half = count_steps(progress, _STEP, 2)
@@ -123,7 +123,7 @@ def _tell_half(progress: Progress, name: str, _step: str, share: float) -> None:
 
 def _refuse_on_seeds(
     spec: WorkloadSpec, shapes: Sequence[Shape], counts: Integers, numbers: range
-) -> Refusals:
+) -> PoolRefusals:
     """The refusals of other seeds of a workload, a row each; numbers are from 0 on."""
     seeds = ((spec.seed + 1 + i) % 2**64 for i in numbers)
     draws = (generate_events(replace(spec, seed=seed)) for seed in seeds)
@@ -136,5 +136,5 @@ def _bounds(count: int, parts: int) -> list[int]:
     return [count * i // parts for i in range(parts + 1)]
 
 
-def _chance(found: Refusals, pool: int, demand: Demand, draws: int) -> Chance:
+def _chance(found: PoolRefusals, pool: int, demand: Demand, draws: int) -> Chance:
     return Chance.of(found.share(pool), found.shares(pool), rarest_shown(demand) / draws)

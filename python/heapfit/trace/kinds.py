@@ -7,7 +7,7 @@ from enum import StrEnum
 STANDARD_QUEUE = "fill-drain:1000"
 
 
-class Kind(StrEnum):
+class SourceKind(StrEnum):
     """Kinds of files that commands take."""
 
     RECORDING = "a recording"

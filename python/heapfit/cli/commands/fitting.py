@@ -19,7 +19,7 @@ from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.front.preference import Preference
 from heapfit.plan.targets import Platform
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
 _CODE_GROUP = "The C code"
@@ -149,7 +149,7 @@ class CheckCommand(Command):
             "--base-program",
             "The program of the base recording [those of --program].",
             OUTPUT,
-            kinds=[Kind.PROGRAM],
+            kinds=[SourceKind.PROGRAM],
         ),
     ] = None
     queue: str | None = None
@@ -245,7 +245,8 @@ class GenerateCommand(Command):
     """
 
     plan: Annotated[
-        Path | None, Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[Kind.PLAN])
+        Path | None,
+        Option("", help="A plan file, as `heapfit fit` writes it.", kinds=[SourceKind.PLAN]),
     ] = None
     output: Annotated[
         Path | None, make_output_option("the folder for the C code [code beside PLAN]")

@@ -9,7 +9,7 @@ from heapfit.cli.arguments import SHARED, make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heaps import find_system
-from heapfit.trace.kinds import Kind
+from heapfit.trace.kinds import SourceKind
 
 # Whose settings are printed: the tables of their facts, which help has no time to parse.
 _FACTS = Path(__file__).parents[2] / "sizing/systems/facts.toml"
@@ -35,7 +35,7 @@ class SizeCommand(Command):
             "",
             help="A stored trace, a recording or a capture to import first, or a TOML file with "
             "the [traffic] of a scenario.",
-            kinds=[Kind.RECORDING, Kind.SCENARIO],
+            kinds=[SourceKind.RECORDING, SourceKind.SCENARIO],
         ),
     ]
     admission: float = 0.999
@@ -102,7 +102,7 @@ class SimulateCommand(Command):
         Option(
             "",
             help="A scenario file; docs/evidence/schemas.md describes it.",
-            kinds=[Kind.SCENARIO],
+            kinds=[SourceKind.SCENARIO],
         ),
     ]
     closed_form: bool = False

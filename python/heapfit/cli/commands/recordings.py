@@ -9,7 +9,7 @@ from heapfit.cli.arguments import IMPORTING, make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.plan.quantities import parse_address
-from heapfit.trace.kinds import Export, Kind, View
+from heapfit.trace.kinds import Export, SourceKind, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class ImportCommand(Command):
             "",
             metavar="FILE...",
             help="The files to import; their content decides the format.",
-            kinds=[Kind.RECORDING],
+            kinds=[SourceKind.RECORDING],
         ),
     ]
     output: Annotated[

@@ -56,7 +56,7 @@ class Resizes(StrEnum):
     MOVE = "a new block, a copy and a free"
 
 
-class Recording(BatchSource, Protocol):
+class ReplayableTrace(BatchSource, Protocol):
     """A recording in memory or in its file."""
 
     @property
@@ -157,21 +157,21 @@ class Heap:
         least = np.where(is_freed, np.uint64(0), np.uint64(self.least))
         return replace(requests, size=np.maximum(requests.size, least))
 
-    def events(self, recording: Recording) -> _engine.EventArray:
+    def events(self, recording: ReplayableTrace) -> _engine.EventArray:
         """What the engine replays for a recording; HeapfitError if the heap cannot serve it."""
         if self.is_ours:
             return recording.events_for(self.plan)
         return self.serve(requests_of(recording)).engine()
 
     def events_past_refusals(
-        self, recording: Recording, moves: NDArray[np.bool_]
+        self, recording: ReplayableTrace, moves: NDArray[np.bool_]
     ) -> _engine.EventArray:
         """Each event of a recording for a replay that goes on, these resizes by a new block."""
         if self.is_ours:
             return recording.events_for(self.plan)
         return self._with_least(requests_of(recording)).engine().moving(moves.astype(np.uint16))
 
-    def trial(self, recording: Recording, base: int = 0) -> _engine.Trial:
+    def trial(self, recording: ReplayableTrace, base: int = 0) -> _engine.Trial:
         """A trial of the plan, in a region whose start is aligned to `base` at least."""
         base = max(base, recording.largest_alignment)
         return _engine.Trial(self.plan.engine(), self.events(recording), base)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap import Heap, Recording, make_system_heap
+from heapfit.comparison.incumbents.heap import Heap, ReplayableTrace, make_system_heap
 from heapfit.comparison.incumbents.heaps import describe_namesakes
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
@@ -113,7 +113,7 @@ def search(
 
 def measure(
     heap: Heap,
-    recordings: Sequence[Recording],
+    recordings: Sequence[ReplayableTrace],
     *,
     progress: Progress = ignore_progress,
     base: int = 0,
@@ -191,7 +191,7 @@ def grow_headers(heap: Heap, memories: Sequence[int | None]) -> Heap:
 
 def measure_with_notes(
     heap: Heap,
-    recordings: Sequence[Recording],
+    recordings: Sequence[ReplayableTrace],
     progress: Progress = ignore_progress,
     *,
     is_own: bool = True,

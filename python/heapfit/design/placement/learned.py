@@ -89,7 +89,7 @@ class PlacedLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Placement:
+class LearnedPlacement:
     """The result of learning, step by step; each step has the best layout until then."""
 
     plain: PlacedLayout  # the layout that serves best as it is
@@ -107,7 +107,7 @@ def learn_placement(
     seed: int = 1,
     progress: Progress = ignore_progress,
     climbs: bool = True,
-) -> Placement | None:
+) -> LearnedPlacement | None:
     """The best of `layouts`, all tried, and of what `most_events` replayed events find from there.
 
     Single classes are turned over if it `climbs`. None if no layout serves the trace.
@@ -141,7 +141,7 @@ class PlacementSearch:
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
-    def run(self, layouts: Sequence[Plan], *, climbs: bool) -> Placement | None:
+    def run(self, layouts: Sequence[Plan], *, climbs: bool) -> LearnedPlacement | None:
         """Learns the ends of size classes, starting from plain layouts; None if none serves."""
         for layout in layouts:
             self._try(layout, 0)
@@ -156,7 +156,7 @@ class PlacementSearch:
             if climbs:
                 layout = (self.best or plain).layout
                 self._climb(class_lifetimes(blocks_of(self._loaded), layout)[0])
-        return Placement(plain, by_lifetime, self.best or plain, self.tried, self.replayed)
+        return LearnedPlacement(plain, by_lifetime, self.best or plain, self.tried, self.replayed)
 
     def _guess(self, best: PlacedLayout, layouts: Sequence[Plan]) -> list[PlacedLayout]:
         """The guesses to refine: of the layouts that need little more than the best.

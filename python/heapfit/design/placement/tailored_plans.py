@@ -15,8 +15,8 @@ from heapfit.design.budgets import greedy_budgets
 from heapfit.design.placement.learned import (
     LEAST_EVENTS,
     TRACES,
+    LearnedPlacement,
     PlacedLayout,
-    Placement,
     learn_placement,
 )
 from heapfit.design.placement.sites import learn_sites
@@ -130,7 +130,7 @@ def make_tailored_candidates(
 
 
 def _learned_candidates(
-    learned: Placement, before: tuple[str, PlacedLayout], u_max: int
+    learned: LearnedPlacement, before: tuple[str, PlacedLayout], u_max: int
 ) -> tuple[list[Candidate | NotApplicable], tuple[str, PlacedLayout]]:
     """The candidates of the lifetimes, and of the climb that starts from them; and the last of
     these that saves enough, or the one before."""

@@ -23,7 +23,7 @@ from heapfit.comparison.work import total_work
 from heapfit.design.placement.tailored_plans import TWO_ENDS, find_layout
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import split_applicable
-from heapfit.design.robust.jobs import Fold, Replays, make_folds
+from heapfit.design.robust.jobs import Fold, ReplayCache, make_folds
 from heapfit.design.robust.rows import RowJudge, drop_hopeless
 from heapfit.forecast.load import Load
 from heapfit.progress import Progress, ignore_progress
@@ -60,7 +60,7 @@ def design_several(
     (whole,) = make_folds(recordings, [([*every], [])], options, sweep, progress)
     parts = make_folds(recordings, parted, _learn_again(options, whole), sweep, progress)
     alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
-    replays = Replays(
+    replays = ReplayCache(
         traces,
         Load.of([one.foretelling for one in recordings]),
         base_alignment=max([*alignments, *(trace.largest_alignment for trace in traces)]),
@@ -93,7 +93,7 @@ def _learn_again(options: PlanOptions, whole: Fold) -> PlanOptions:
 
 
 def _list_candidates(
-    whole: Fold, replays: Replays, *, is_of_all: bool, is_whole: bool
+    whole: Fold, replays: ReplayCache, *, is_of_all: bool, is_whole: bool
 ) -> Portfolio:
     """The candidates to measure; of those that do not apply, not that two settings are one plan."""
     left_out = (

@@ -133,7 +133,7 @@ def _join(runs: Sequence[LoadedTrace], options: PlanOptions) -> LoadedTrace:
     return replace(loaded, runs=tuple(runs))
 
 
-class Replays:
+class ReplayCache:
     """R_safe of plans on traces, and replays in given regions, each done once."""
 
     def __init__(

@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapfit.comparison.incumbents.needs import find_largest
-from heapfit.design.robust.jobs import Pair, Replays
+from heapfit.design.robust.jobs import Pair, ReplayCache
 
 
-def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[int | None]:
+def largest_regions(groups: Sequence[Sequence[Pair]], replays: ReplayCache) -> list[int | None]:
     """The largest R_safe of each group of pairs; None where a pair has none."""
     left = [
         sorted(group, key=lambda pair: (-replays.load.peaks[pair[1]], pair[1])) for group in groups
@@ -37,12 +37,12 @@ def largest_regions(groups: Sequence[Sequence[Pair]], replays: Replays) -> list[
     return [_largest_region(now, replays) for now in searched]
 
 
-def _largest_region(pairs: Sequence[Pair], replays: Replays) -> int | None:
+def _largest_region(pairs: Sequence[Pair], replays: ReplayCache) -> int | None:
     return find_largest([replays.region(plan, trace) for plan, trace in pairs])
 
 
 def _select_unproven(
-    left: Sequence[Sequence[Pair]], most: Sequence[int | None], replays: Replays
+    left: Sequence[Sequence[Pair]], most: Sequence[int | None], replays: ReplayCache
 ) -> list[list[Pair]]:
     """The pairs of each group that may need more than the largest region found in it."""
     asked = [

@@ -21,7 +21,7 @@ from heapfit.comparison.margin import heap_size
 from heapfit.comparison.measuring import make_row
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.design.portfolio import SHOWN
-from heapfit.design.robust.jobs import Fold, Pair, Replays
+from heapfit.design.robust.jobs import Fold, Pair, ReplayCache
 from heapfit.design.robust.largest import largest_regions
 from heapfit.plan.plan import Plan
 
@@ -31,7 +31,7 @@ _HOPELESS = 1.25  # times the best on the trace of most live bytes: not measured
 
 
 def drop_hopeless(
-    candidates: Sequence[Candidate], replays: Replays, *, is_whole: bool = False
+    candidates: Sequence[Candidate], replays: ReplayCache, *, is_whole: bool = False
 ) -> list[Candidate | NotApplicable]:
     """The candidates, of which those far off on the trace of most live bytes do not apply.
 
@@ -70,7 +70,7 @@ class RowJudge:
 
     whole: Fold  # made from all traces
     parts: Sequence[Fold]  # each made without some
-    replays: Replays
+    replays: ReplayCache
     is_whole: bool  # all is measured of every row
 
     def rank(self, candidates: Sequence[Candidate]) -> tuple[Row, ...]:

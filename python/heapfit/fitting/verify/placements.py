@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.checks.system_run import place_requests
+from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.heaps import name_system_heap
@@ -75,7 +75,7 @@ def find_first_difference(trace: Trace, plan: PlanFile, addresses: Addresses) ->
     region's start need not be known: it is what the first block is apart by.
     """
     assert plan.region is not None, "whoever replays a plan has looked"
-    placed = place_requests(trace, plan, trace.base_alignment_for(plan.base_alignment))
+    placed = place_in_region(trace, plan, trace.base_alignment_for(plan.base_alignment))
     offsets, asked = placed.place(), placed.asked
     if offsets is None:
         return int(asked.asked_at[0])

@@ -24,9 +24,9 @@ from heapfit.forecast.log.words import (
     classify,
     find_behind,
     find_memory,
-    find_unit,
     parse_bytes,
     read_figures,
+    read_unit,
 )
 from heapfit.importers.log_lines import LogLine, parse_time
 
@@ -79,7 +79,7 @@ class Form(Protocol):
         """The samples of a line, one for each memory; none if it has no figures of this form."""
 
 
-def read_by(descriptions: Sequence[str]) -> Form:
+def read_lines_by(descriptions: Sequence[str]) -> Form:
     """What reads lines that contain one of these texts, with {free} and so on for numbers.
 
     Of other lines it reads the requests that failed. HeapfitError if a field is unknown or comes
@@ -173,7 +173,7 @@ def _flatten(content: dict[str, object], prefix: str, depth: int) -> Iterator[tu
             yield f"{prefix}{name}", str(value)
 
 
-class Table:
+class TableForm:
     """Rows below a line of names: CSV, Markdown, and what shells print in columns."""
 
     def __init__(self) -> None:
@@ -259,7 +259,7 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
         if _NAME_COLUMN.fullmatch(short.lower()) and not is_number:
             own = text.strip()
         elif field and text.strip():
-            value = parse_bytes(match[1], match[2] or find_unit(name)) if match else nan
+            value = parse_bytes(match[1], match[2] or read_unit(name)) if match else nan
             figures.append(Figure(field, value, find_memory(name) or path, name))
     main = [one.memory for one in figures if one.field in MAIN]
     figures = [
@@ -302,6 +302,6 @@ def make_forms() -> tuple[tuple[str, Form], ...]:
     """What reads the lines of a log; of each line the first form counts that has figures in it."""
     return (
         ("JSON lines", read_json),
-        ("table", Table()),
+        ("table", TableForm()),
         ("printed lines", Printed()),
     )

@@ -105,7 +105,7 @@ _ADVICE_WITHOUT = {
 
 
 @dataclass(frozen=True, slots=True)
-class RunOut:
+class RunOutTime:
     """When too little is left, in seconds or states behind the last state."""
 
     after: float
@@ -126,7 +126,7 @@ class Outlook(Brief):
     finding: Finding
     reason: str  # why, and why no date if there is none
     decline: Decline | None  # bytes for each second, or each state where the log has no clock
-    run_outs: tuple[RunOut, ...]  # of the smallest request first
+    run_outs: tuple[RunOutTime, ...]  # of the smallest request first
     period: float | None  # of a cycle, in seconds or states
     windows: int
     # Of runs so many times as long as the log, of a load like this one, the free bytes that a tenth
@@ -152,7 +152,7 @@ class Outlook(Brief):
         return sorted(map(measure_life, before)) if is_told and self.log.clock else []
 
     @property
-    def run_out(self) -> RunOut | None:
+    def run_out(self) -> RunOutTime | None:
         """When the smallest request fails that is looked at; None: no date."""
         return self.run_outs[0] if self.run_outs else None
 
@@ -368,7 +368,9 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
     return 0.0, empty, empty
 
 
-def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> Iterator[RunOut]:
+def _find_run_outs(
+    falling: Sequence[_Falling], seen: Outlook, width: float
+) -> Iterator[RunOutTime]:
     """When a given request fails; without one, as large a one as failed, else assumed ones.
 
     What falls first counts. Assumed are those that the heap serves to the end of the log.
@@ -381,7 +383,7 @@ def _find_run_outs(falling: Sequence[_Falling], seen: Outlook, width: float) -> 
     known = sorted(seen.needed) or [failed][: bool(failed)]
     for size in known or assumed or [0]:
         ends = [
-            RunOut(
+            RunOutTime(
                 after * width,
                 earliest * width,
                 latest and latest * width + apart,

@@ -23,7 +23,7 @@ from pathlib import Path
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.dump import read_dump
 from heapfit.forecast.log.figures import UnclearFigureError, settle
-from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_by
+from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_lines_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import MAIN, spell
@@ -91,7 +91,7 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
     log = read_dump(name, texts) if lines is None else None
     if log is None:
         given = [lines] if isinstance(lines, str) else lines or ()
-        forms = (("lines as given", read_by(given)),) if given else make_forms()
+        forms = (("lines as given", read_lines_by(given)),) if given else make_forms()
         log = _read_lines(name, texts, forms)
     return replace(log, damage=damage, notes=[*filter(None, [supposed]), *log.notes])
 

@@ -271,7 +271,7 @@ def _find_meanings(
         last = field if field in MAIN or (field is Field.LARGEST and last is None) else last
         is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
         is_paired = units[i] is None and i + 1 < len(units) and _PAIR.match(between[i + 1])
-        unit = (units[i + 1] if is_paired else units[i]) or find_unit(head)
+        unit = (units[i + 1] if is_paired else units[i]) or read_unit(head)
         found.append((field, own, unit) if field and is_bytes else None)
     return tuple(found)
 
@@ -282,7 +282,7 @@ def find_memory(text: str) -> str:
     return found.lastgroup or "" if found else ""
 
 
-def find_unit(label: str) -> str:
+def read_unit(label: str) -> str:
     """The letter of the unit that a text before a number tells; "" for bytes."""
     found = _LABEL_UNIT.search(_normalise(label))
     return found[1] if found else ""

@@ -12,7 +12,7 @@ from heapfit.generate.worst_case.longest_path import PathCost, longest_path
 
 
 @dataclass(frozen=True, slots=True)
-class WorstCase(PathCost):
+class WorstCall(PathCost):
     """Upper bounds of a call, whatever the heap holds and however it is called."""
 
     stack: int = 0  # bytes below the caller's stack pointer
@@ -23,11 +23,11 @@ class WorstCases:
 
     def __init__(self, code: LinkedCode) -> None:
         self._code = code
-        self._known: dict[int, WorstCase] = {}
+        self._known: dict[int, WorstCall] = {}
         self._stacks: dict[int, int] = {}
         self._callers: list[int] = []
 
-    def find(self, name: str) -> WorstCase:
+    def find(self, name: str) -> WorstCall:
         """The worst case of one function; UnboundedError, which names the place, if it has none."""
         return self._find_at(self._code.find_function(name))
 
@@ -48,11 +48,11 @@ class WorstCases:
                 self._callers.pop()
         return self._stacks[start]
 
-    def _find_at(self, start: int) -> WorstCase:
+    def _find_at(self, start: int) -> WorstCall:
         stack = self._stack_at(start)  # which finds a function that calls itself
         if start not in self._known:
             path = longest_path(self._code.function(start), self._code.marks, self._find_at)
-            self._known[start] = WorstCase(path.instructions, path.a_byte, stack)
+            self._known[start] = WorstCall(path.instructions, path.a_byte, stack)
         return self._known[start]
 
 

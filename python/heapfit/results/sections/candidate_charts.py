@@ -18,7 +18,7 @@ from heapfit.results.chart import (
     event_axis,
     level,
     line,
-    live_bytes,
+    live_extremes,
 )
 from heapfit.results.number_text import count, figure_text, marked, size
 from heapfit.trace.profile import Profile
@@ -26,7 +26,7 @@ from heapfit.trace.profile import Profile
 
 def footprint_chart(profile: Profile, winner: Row) -> Chart:
     """Live bytes of the program and footprint of the winner."""
-    live, region = live_bytes(profile), winner.replay_region or 0
+    live, region = live_extremes(profile), winner.replay_region or 0
     u_max = f"U<sub>max</sub> {size(winner.u_max)}"
     return Chart(
         identity="chart-memory",
@@ -47,7 +47,7 @@ def footprint_chart(profile: Profile, winner: Row) -> Chart:
 
 def live_chart(profile: Profile, region: int) -> Chart:
     """Live bytes of the program, below the region that its heap is set to."""
-    live = live_bytes(profile)
+    live = live_extremes(profile)
     return Chart(
         identity="chart-live",
         meaning="Live bytes over the events of the trace, and the region of the heap.",

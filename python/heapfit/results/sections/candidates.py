@@ -15,7 +15,7 @@ from heapfit.results.parts import (
     Bullets,
     Cell,
     Column,
-    Fold,
+    Details,
     Heading,
     Line,
     Part,
@@ -62,7 +62,7 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
         Line(words),
         _rank(opened, winner, comparison),
         *paragraph(pruned if any(row.r_safe_at_least for row in rows) else ""),
-        *([Fold(f"{len(folded)} more, and what was skipped", left)] if left else []),
+        *([Details(f"{len(folded)} more, and what was skipped", left)] if left else []),
         *(
             one
             for one in plugin_parts([(row.name, row) for row in comparison.plugins])

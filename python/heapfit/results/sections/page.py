@@ -9,7 +9,7 @@ from dataclasses import replace
 from markupsafe import Markup
 
 from heapfit.results.number_text import marked
-from heapfit.results.parts import Bullets, Copyable, Glossary, HeapMap, Line, Section
+from heapfit.results.parts import Bullets, Copyable, Glossary, HeapMapView, Line, Section
 from heapfit.trace.stored import TraceInfo
 
 # The places of the sections, in the order in which a page is read: those that are open, then those
@@ -22,12 +22,12 @@ _FOLDED = (
 
 
 def in_order(
-    sections: Iterable[Section | HeapMap | None],
+    sections: Iterable[Section | HeapMapView | None],
     notes: Sequence[str],
     commands: Sequence[tuple[str, str]],
     *,
     has_table: bool = True,
-) -> list[Section | HeapMap]:
+) -> list[Section | HeapMapView]:
     """The sections in their order, and those that every such page has.
 
     `notes` are the import's; a command has its purpose before it. Of two in one place the last is

@@ -19,9 +19,9 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sizing.demand import require_queue
 from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
-    Form,
     Settings,
     SettingsOptions,
+    SettingsSyntax,
     describe_sources,
     override_assumptions,
 )
@@ -103,7 +103,7 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
         sized = size_from_heap(facts, workload, options, known, progress)
     return Settings(
         system=system["title"],
-        form=Form(system["form"]),
+        form=SettingsSyntax(system["form"]),
         admission=options.admission,
         settings=sized.settings,
         memory=sized.memory,

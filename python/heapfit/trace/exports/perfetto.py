@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.exports.protobuf import message, number, text
-from heapfit.trace.exports.samples import Holdings, Sample
+from heapfit.trace.exports.samples import SampledBlocks, StackSample
 from heapfit.trace.operations import Integers
 from heapfit.trace.views import ViewedBlocks
 
@@ -31,12 +31,12 @@ _BYTES, _COUNT = 3, 2  # units of a counter
 _BEGIN, _END, _COUNTER = 1, 2, 4  # types of events
 
 
-def write_trace(holdings: Holdings) -> bytes:
+def write_perfetto(holdings: SampledBlocks) -> bytes:
     """The recording as a trace of packets."""
     return b"".join(message(1, number(10, 1), packet) for packet in _packets(holdings))
 
 
-def _packets(holdings: Holdings) -> Iterator[bytes]:
+def _packets(holdings: SampledBlocks) -> Iterator[bytes]:
     viewed = holdings.viewed
     times = _nanoseconds(viewed.times)
     yield message(60, number(1, _PROCESS), message(3, number(1, 1), text(6, holdings.program)))
@@ -53,7 +53,7 @@ def _packets(holdings: Holdings) -> Iterator[bytes]:
     yield from _slices(track, holdings, keys, times)
 
 
-def _name(sample: Sample) -> str:
+def _name(sample: StackSample) -> str:
     return " < ".join(frame.name for frame in sample.stack)
 
 
@@ -103,7 +103,9 @@ def _event(time: int, kind: int, track: int, *fields: bytes) -> bytes:
     return number(8, time) + message(11, number(9, kind), number(11, track), *fields)
 
 
-def _slices(first: int, holdings: Holdings, keys: Integers, times: Integers) -> Iterator[bytes]:
+def _slices(
+    first: int, holdings: SampledBlocks, keys: Integers, times: Integers
+) -> Iterator[bytes]:
     """The largest blocks of the view: slices of one lane do not overlap."""
     blocks = holdings.viewed.blocks
     shown = np.flatnonzero(holdings.viewed.is_shown)

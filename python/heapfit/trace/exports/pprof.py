@@ -10,7 +10,7 @@ import gzip
 from collections.abc import Iterator
 
 from heapfit.trace.exports.protobuf import message, number, numbers
-from heapfit.trace.exports.samples import Frame, Holdings
+from heapfit.trace.exports.samples import Frame, SampledBlocks
 
 _KINDS = (
     ("alloc_objects", "count"),
@@ -35,12 +35,12 @@ class _Names:
         return self.places.setdefault(value, self._first + len(self.places))
 
 
-def write_profile(holdings: Holdings) -> bytes:
+def write_profile(holdings: SampledBlocks) -> bytes:
     """The samples as a gzipped profile; the same bytes for the same recording."""
     return gzip.compress(b"".join(_parts(holdings)), mtime=0)
 
 
-def _parts(holdings: Holdings) -> Iterator[bytes]:
+def _parts(holdings: SampledBlocks) -> Iterator[bytes]:
     strings, frames, program = _Names(0, ""), _Names(1), holdings.program
     for kind, unit in _KINDS:
         yield message(_TYPE, number(1, strings.place(kind)), number(2, strings.place(unit)))

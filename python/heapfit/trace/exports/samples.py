@@ -26,7 +26,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class StackSample:
     """What was asked for under one stack."""
 
     stack: tuple[Frame, ...]  # innermost first
@@ -34,18 +34,18 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
+class SampledBlocks:
     """A recording's samples, and the blocks that they count."""
 
     program: str
-    samples: tuple[Sample, ...]
+    samples: tuple[StackSample, ...]
     viewed: ViewedBlocks
     keys: NDArray[Any]  # of each block of `viewed`
 
 
 def holdings_by_site(
     loaded: LoadedTrace, view: View, places: Mapping[int, Frame] | None = None
-) -> Holdings:
+) -> SampledBlocks:
     """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
     if len(loaded.sites) == 0:
         info = loaded.trace.info
@@ -64,7 +64,7 @@ def holdings_by_site(
     return _holdings(loaded, viewed, viewed.sites, stack_of)
 
 
-def holdings_by_size(loaded: LoadedTrace) -> Holdings:
+def holdings_by_size(loaded: LoadedTrace) -> SampledBlocks:
     """What the requests of each size hold at the peak, under the power of two below it."""
     viewed = view_blocks(loaded, View.PEAK)
 
@@ -80,7 +80,7 @@ def _holdings(
     viewed: ViewedBlocks,
     keys: NDArray[Any],
     stack_of: Callable[[int], tuple[Frame, ...]],
-) -> Holdings:
-    samples = (Sample(stack_of(one.key), one) for one in viewed.find_holders(keys))
+) -> SampledBlocks:
+    samples = (StackSample(stack_of(one.key), one) for one in viewed.find_holders(keys))
     program = loaded.trace.info.program or source_name(loaded.trace.path)
-    return Holdings(program, tuple(samples), viewed, keys)
+    return SampledBlocks(program, tuple(samples), viewed, keys)
