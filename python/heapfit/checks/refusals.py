@@ -18,22 +18,30 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
+class RefusedRequests:
+    """Requests, some of which are refused."""
+
+    __slots__ = ()
+    refused: int
+    requests: int
+
+    @property
+    def share(self) -> float:
+        """The refused share of the requests."""
+        return self.refused / max(self.requests, 1)
+
+
 @dataclass(frozen=True, slots=True)
-class RefusedGroup:
+class RefusedGroup(RefusedRequests):
     """The requests of a size class or call site, and those that are refused."""
 
     name: Name  # the largest size of a class in bytes, or a call site
     refused: int
     requests: int
 
-    @property
-    def share(self) -> float:
-        """The refused share."""
-        return self.refused / max(self.requests, 1)
-
 
 @dataclass(frozen=True, slots=True)
-class Refusals:
+class Refusals(RefusedRequests):
     """All requests of a recording that a heap refuses; the groups with most first."""
 
     refused: int
@@ -41,11 +49,6 @@ class Refusals:
     sizes: tuple[RefusedGroup, ...]
     sites: tuple[RefusedGroup, ...]  # empty: none are recorded
     first: Name | None  # the call site of the first one; None: none are recorded
-
-    @property
-    def share(self) -> float:
-        """The refused share of all requests."""
-        return self.refused / max(self.requests, 1)
 
 
 def count_refusals(

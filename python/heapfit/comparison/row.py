@@ -13,7 +13,7 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind, over_peak
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
@@ -58,7 +58,7 @@ class Row(Brief, Candidate):
     @property
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
-        return self.r_safe / self.u_max if self.r_safe is not None and self.u_max else None
+        return over_peak(self.r_safe, self.u_max)
 
     @property
     def is_cut_to_trace(self) -> bool:
