@@ -28,7 +28,7 @@ from page_tables import RESULTS, add_option, read_result, write_result
 from heapfit.cli.printing import console
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row, rank_rows
-from heapfit.design.front.offers import NEAR
+from heapfit.design.offers import NEAR
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions

@@ -4,7 +4,7 @@
 
 Each recording is fitted for memory, time and flash. Counted are answers beside which another row,
 of the comparison or of a heap that many have, is nowhere worse and somewhere better in bytes to
-set, mean, worst and flash (design/front/offers.py). Recordings need HEAPFIT_CORPUS;
+set, mean, worst and flash (design/offers.py). Recordings need HEAPFIT_CORPUS;
 `--only WORD` keeps those in whose names the word occurs, `--write` renews the table of
 docs/evidence/front.md. Nothing fails: what is found is printed.
 """
@@ -23,8 +23,8 @@ from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures, measures_of
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import HeapSize
-from heapfit.design.front.offers import Offer, is_dominated
-from heapfit.design.front.preference import Preference
+from heapfit.design.offers import Offer, is_dominated
+from heapfit.design.preference import Preference
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit

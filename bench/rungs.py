@@ -25,7 +25,7 @@ from page_tables import ROOT, add_option, read_result, write_result
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.incumbents.heaps import RUNGS
 from heapfit.comparison.row import Row
-from heapfit.design.front.preference import Preference
+from heapfit.design.preference import Preference
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit

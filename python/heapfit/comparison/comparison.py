@@ -68,7 +68,7 @@ class Comparison(Tabular):
     work: Work = NO_WORK  # that it took, the making of the plans included
     peaks: tuple[int, ...] = ()  # of several traces: the most live bytes of each
     content: str = ""  # and a hash of all
-    # Of the rows by their names; empty: not looked for (design/front).
+    # Of the rows by their names; empty: not looked for (design/offers.py).
     measures: Mapping[str, Measures] = field(default_factory=dict)
     plugins: tuple[Any, ...] = ()  # allocators of others: rows of `heapfit.plugin`
 
@@ -101,6 +101,10 @@ class Comparison(Tabular):
     def with_row(self, row: Row) -> Comparison:
         """The comparison with another row in the place of the one of that name."""
         return replace(self, rows=tuple(row if one.name == row.name else one for one in self.rows))
+
+    def with_first(self, row: Row) -> Comparison:
+        """The comparison with one of its rows before the others."""
+        return replace(self, rows=(row, *(one for one in self.rows if one is not row)))
 
     def to_arrow(self) -> pa.Table:
         """The ranked rows as a table; with plug-ins by R_safe, theirs among them."""

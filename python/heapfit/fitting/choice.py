@@ -18,7 +18,7 @@ from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, heap_s
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import verdict_rows
 from heapfit.comparison.work import Work
-from heapfit.design.front.offers import Offer
+from heapfit.design.offers import Offer
 from heapfit.design.plan_files import plan_file_of
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions

@@ -30,14 +30,17 @@ from heapfit.comparison.reopening import ChangeTrials, PrunedRows
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import describe_preference, select_row, verdict, verdict_rows
 from heapfit.comparison.work import NO_WORK, Work
-from heapfit.design.front.design_front import (
+from heapfit.design.offers import (
+    NEAR,
     cost_of_choice,
+    is_dominated,
+    is_near,
     list_offers,
-    with_choice_first,
+    pick_offer,
+    step_down,
 )
-from heapfit.design.front.offers import NEAR, is_dominated, is_near, pick_offer, step_down
-from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import training_record
+from heapfit.design.preference import Preference
 from heapfit.design.robust.design import Complete, design_several
 from heapfit.design.space import configurations_by_name, portfolio_of
 from heapfit.errors import HeapfitError
@@ -121,7 +124,7 @@ def _make_choice(
             f"its live bytes reach {table.u_max:,})"
         )
     if is_one and (not options.is_by_memory or row is not select_row(table, options.pools)):
-        comparison = with_choice_first(table, row)
+        comparison = table.with_first(row)
     if options.whole or (is_one and not options.is_by_memory):
         comparison = with_measures(comparison, shown)
     sentence = _state_choice(row, table, comparison, options)

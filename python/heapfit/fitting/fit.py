@@ -17,8 +17,7 @@ from heapfit.fitting.folder import FitPaths, stage_results, start_writing_code
 from heapfit.fitting.longer_runs import extend_to_horizon
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit, make_result
-from heapfit.fitting.selection import foretell
-from heapfit.fitting.shortlist import select_for_all
+from heapfit.fitting.selection import foretell, select_for_all
 from heapfit.fitting.workload import Place, Request
 from heapfit.importers.many import estimate_events
 from heapfit.outputs.ours import mark_ours

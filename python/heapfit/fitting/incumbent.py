@@ -18,7 +18,7 @@ from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerd
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import NO_WORK, Work
-from heapfit.design.front.offers import MOST_MEMORY, Offer, is_dominated
+from heapfit.design.offers import MOST_MEMORY, Offer, is_dominated
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.choice import (

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapfit.design.effort import Effort
-from heapfit.design.front.preference import Preference
 from heapfit.design.plan_options import PlanOptions
+from heapfit.design.preference import Preference
 from heapfit.forecast.horizon import Horizon
 from heapfit.importers import ImportOptions
 from heapfit.plan.quantities import require_alignment, require_choice, require_number

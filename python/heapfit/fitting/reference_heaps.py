@@ -12,7 +12,7 @@ from heapfit.comparison.incumbents.heaps import OWN_TLSF, RUNGS, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row
-from heapfit.design.front.offers import is_near
+from heapfit.design.offers import is_near
 from heapfit.fitting.choice import Choice, basis_of, compute_size
 from heapfit.fitting.selection import Selection
 from heapfit.plan.plan import Plan

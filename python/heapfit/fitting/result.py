@@ -18,8 +18,8 @@ from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.design.effort import MEANING
-from heapfit.design.front.preference import Preference
 from heapfit.design.plan_files import save_candidates
+from heapfit.design.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.answer import Answer, compare_regions, describe_replacement
 from heapfit.fitting.assessment import HoldoutResult, check_holdout

@@ -17,7 +17,7 @@ from heapfit.cli.arguments import (
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
-from heapfit.design.front.preference import Preference
+from heapfit.design.preference import Preference
 from heapfit.plan.targets import Platform
 from heapfit.trace.kinds import SourceKind
 

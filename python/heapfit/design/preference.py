@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measure for which a configuration of the front is picked."""
+"""The measure by which a heap is picked among those that no other beats."""
 
 from enum import StrEnum
 

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from heapfit.comparison.costs.measures import Measure, Measures
+from heapfit.comparison.comparison import Comparison
+from heapfit.comparison.costs.measures import MEASURE_TEXTS, Measure, Measures
+from heapfit.comparison.margin import HeapSize
 from heapfit.comparison.pareto import dominates
-from heapfit.design.front.preference import Preference
+from heapfit.comparison.row import Row
+from heapfit.design.preference import Preference
 from heapfit.errors import HeapfitError
+from heapfit.plan.quantities import format_share
 
 NEAR: Final = 0.01  # of the least: what is this close counts as equal, and memory decides
 MOST_MEMORY: Final = 1.25  # times the least: what needs more is no answer to any preference
@@ -32,6 +36,25 @@ class Offer:
         if preference in (None, Preference.RAM, Preference.BUILD):
             return self.region
         return self.costs.figure(Measure(preference.value))
+
+
+def list_offers(
+    comparison: Comparison, sizes: Mapping[str, HeapSize | None], may_count: bool = True
+) -> list[Offer]:
+    """The measured rows that have a size, with their costs.
+
+    `may_count`: also those whose blocks were counted on the trace may be advised.
+    """
+    return [
+        Offer(
+            row.name,
+            size.region,
+            comparison.measures[row.name],
+            row.lasts is not False and (may_count or not row.is_cut_to_trace),
+        )
+        for row in comparison.rows
+        if (size := sizes.get(row.name)) is not None
+    ]
 
 
 def is_dominated(offer: Offer, others: Sequence[Offer]) -> bool:
@@ -103,3 +126,15 @@ def _is_too_dear(dear: Offer, cheap: Offer) -> bool:
 def is_near(value: float, least: float) -> bool:
     """True if a value is so close to the least that memory decides."""
     return value <= least * (1 + NEAR)
+
+
+def cost_of_choice(comparison: Comparison, choice: Row) -> str:
+    """How far the choice lies above the least that no other beats, by measure, in words."""
+    more, unbeaten = [], comparison.unbeaten
+    for measure in Measure:
+        known = [comparison.measures[name].figure(measure) for name in unbeaten]
+        least = min((value for value in known if value is not None), default=None)
+        value = comparison.measures[choice.name].figure(measure)
+        if value is not None and least and not is_near(value, least):
+            more.append(f"{MEASURE_TEXTS[measure]} +{format_share(value / least - 1)}")
+    return f"above the least: {', '.join(more)}" if more else "the least in every measure"
