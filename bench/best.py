@@ -26,7 +26,7 @@ from events import sources
 from page_tables import RESULTS, add_option, read_result, write_result
 
 from heapfit.cli.printing import console
-from heapfit.comparison.incumbents.heaps import RUNGS
+from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.design.offers import NEAR
 from heapfit.fitting.choice import Choice

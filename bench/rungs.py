@@ -23,7 +23,7 @@ from memory import opened, recordings
 from page_tables import ROOT, add_option, read_result, write_result
 
 from heapfit.comparison.costs.heap_costs import estimate_costs
-from heapfit.comparison.incumbents.heaps import RUNGS
+from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.row import Row
 from heapfit.design.preference import Preference
 from heapfit.fitting.fit import fit

@@ -2,7 +2,7 @@
 """Prints docs/evidence/allocators.md from the descriptors: `make docs` puts it in place."""
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import list_algorithms, list_offered_allocators
+from heapfit.comparison.incumbents.heap_names import list_algorithms, list_offered_allocators
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
 

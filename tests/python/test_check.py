@@ -20,10 +20,10 @@ from heapfit.checks.refusals import count_refusals
 from heapfit.checks.run import PlanRun
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan, parse_heap_size
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError

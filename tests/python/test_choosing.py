@@ -40,9 +40,9 @@ from heapfit.comparison.pareto import dominates
 from heapfit.comparison.row import rank_rows
 from heapfit.comparison.verdict import verdict_rows
 from heapfit.comparison.work import Work
-from heapfit.design.front.offers import Offer, is_dominated, pick_offer, step_down
-from heapfit.design.front.preference import Preference
+from heapfit.design.offers import Offer, is_dominated, pick_offer, step_down
 from heapfit.design.placement.tailored_plans import LEAST_POINTS
+from heapfit.design.preference import Preference
 from heapfit.design.space import configurations, configurations_by_name
 from heapfit.errors import HeapfitError
 from heapfit.fitting import assessment, incumbent

@@ -18,7 +18,7 @@ from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import Comparison, compare, rows_to_refine
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.incumbents.heaps import find_heap_name
+from heapfit.comparison.incumbents.heap_names import find_heap_name
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.matrix import TraceColumn, matrix_of
 from heapfit.comparison.measuring import Precision

@@ -19,9 +19,8 @@ from heapfit.comparison.costs.code_table import (
 from heapfit.comparison.costs.heap_costs import UNKNOWN, estimate_costs
 from heapfit.comparison.costs.instruction_model import LinearCost
 from heapfit.comparison.incumbents.heap import Heap, find_heap
-from heapfit.comparison.incumbents.heaps import list_offered_allocators
+from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS, list_offered_allocators
 from heapfit.comparison.incumbents.requests import Requests
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import ALIGNMENTS, takes_pools
 from heapfit.plan.energy import Sram, load_sram

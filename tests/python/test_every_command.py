@@ -33,7 +33,7 @@ from heapfit.cli.parser import read_command, split_words
 from heapfit.cli.printing import progress
 from heapfit.cli.printing.help_screen import list_examples
 from heapfit.cli.removed import REMOVED
-from heapfit.comparison.incumbents.heaps import is_simulated, list_heap_names
+from heapfit.comparison.incumbents.heap_names import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.images.snapshot import Snapshot, write_snapshot

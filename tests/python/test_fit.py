@@ -20,8 +20,8 @@ from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import subjects_of
 from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
-from heapfit.design.front.offers import MOST_MEMORY
-from heapfit.design.front.preference import Preference
+from heapfit.design.offers import MOST_MEMORY
+from heapfit.design.preference import Preference
 from heapfit.errors import HeapfitError
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit

@@ -23,12 +23,16 @@ from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap, Resizes, find_heap, make_system_heap
-from heapfit.comparison.incumbents.heaps import is_heap, is_simulated, list_heap_names
+from heapfit.comparison.incumbents.heap_names import (
+    SYSTEM_HEAPS,
+    is_heap,
+    is_simulated,
+    list_heap_names,
+)
 from heapfit.comparison.incumbents.needs import measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.incumbents.served import ServedRequests
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit

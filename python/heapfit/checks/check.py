@@ -29,8 +29,8 @@ from heapfit.checks.run import PlanRun, reject_other_kind, run_recording, subjec
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import Hole
 from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap_names import TLSF
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
-from heapfit.comparison.incumbents.heaps import TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import MarginBasis, margin_kind
 from heapfit.errors import HeapfitError

@@ -12,8 +12,12 @@ from heapfit import _engine
 from heapfit.cli.commands.comparisons import AllocatorsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap import Heap, find_heap
-from heapfit.comparison.incumbents.heaps import find_heap_name, is_heap, list_offered_allocators
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heap_names import (
+    SYSTEM_HEAPS,
+    find_heap_name,
+    is_heap,
+    list_offered_allocators,
+)
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region

@@ -12,7 +12,7 @@ from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
 from heapfit.cli.parser import Option, UsageError
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS
 from heapfit.plan.quantities import (
     LARGEST_REGION,
     MOST_MARGIN,

@@ -15,7 +15,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, start_sweep
 from heapfit.comparison.case import case_of_matrix
 from heapfit.comparison.heap_map import measure_case
-from heapfit.comparison.incumbents.heaps import (
+from heapfit.comparison.incumbents.heap_names import (
     find_heap_name,
     is_heap,
     list_heap_names,

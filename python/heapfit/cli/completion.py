@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from heapfit import _engine
 from heapfit.cli.arguments import Shell
 from heapfit.cli.parser import Option
-from heapfit.comparison.incumbents.heaps import list_heap_names
+from heapfit.comparison.incumbents.heap_names import list_heap_names
 from heapfit.plan.allocators import find_allocators
 
 # Of each shell how its script begins, the line of a command, that of all commands, and the end.

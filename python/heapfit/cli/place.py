@@ -15,7 +15,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace

@@ -17,7 +17,7 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import step_bar
-from heapfit.comparison.incumbents.heaps import TLSF
+from heapfit.comparison.incumbents.heap_names import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.comparison import Comparison, compare, reject_empty_portfolio, with_measures
-from heapfit.comparison.incumbents.heaps import describe_namesakes
+from heapfit.comparison.incumbents.heap_names import describe_namesakes
 from heapfit.comparison.measuring import STANDARD_PRECISION, Precision
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
-from heapfit.comparison.incumbents.heaps import RUNGS
+from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
 from heapfit.comparison.measuring import Ground, Precision, measure_candidate, try_limit
 from heapfit.comparison.row import Row, rank_rows, with_work_of

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio, skip_duplicate
 from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.heap_names import RUNGS, SIMULATED, is_simulated
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
-from heapfit.comparison.incumbents.heaps import RUNGS, SIMULATED, is_simulated
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.matrix import ComparisonRequest
 from heapfit.design.budgets import greedy_budgets

@@ -22,7 +22,7 @@ from heapfit.bounds.trace_bounds import quick_bounds
 from heapfit.comparison.candidate import Portfolio
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, compare, with_measures, with_series
-from heapfit.comparison.incumbents.heaps import RUNGS
+from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.incumbents.needs import Needs, find_largest
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind

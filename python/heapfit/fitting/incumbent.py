@@ -12,7 +12,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
-from heapfit.comparison.incumbents.heaps import COMMON_HEAPS, name_system_heap
+from heapfit.comparison.incumbents.heap_names import COMMON_HEAPS, name_system_heap
 from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure, measure_with_notes
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from heapfit.comparison.costs.heap_costs import HeapCosts, estimate_costs
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.incumbents.heaps import OWN_TLSF, RUNGS, TLSF
+from heapfit.comparison.incumbents.heap_names import OWN_TLSF, RUNGS, TLSF
 from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis
 from heapfit.comparison.row import Row

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import TLSF
+from heapfit.comparison.incumbents.heap_names import TLSF
 from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import source_names
 from heapfit.generate.names import Text, comment_text, core_word, make_identifier

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, find_heap
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS
+from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
 from heapfit.comparison.incumbents.needs import search
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
-from heapfit.comparison.incumbents.heaps import MEMORY_HEAPS, name_system_heap
+from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS, name_system_heap
 from heapfit.comparison.longer import LongerRuns, tell_longer_runs
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
 from heapfit.errors import HeapfitError

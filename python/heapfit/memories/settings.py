@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from heapfit.comparison.incumbents.heaps import list_algorithms
+from heapfit.comparison.incumbents.heap_names import list_algorithms
 from heapfit.memories.search import InsideRule
 from heapfit.plan.memories import Memory
 

@@ -12,7 +12,7 @@ from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds
 from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.comparison import Comparison
-from heapfit.comparison.incumbents.heaps import SIMULATED
+from heapfit.comparison.incumbents.heap_names import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
 from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, layout_name

@@ -9,8 +9,7 @@ from heapfit import _engine
 from heapfit.cli.arguments import make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
-from heapfit.comparison.incumbents.heaps import list_offered_allocators
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS, list_offered_allocators
 
 _PLUGIN_GROUP = "Plug-ins"
 _NAMES = ", ".join(info.name for info in list_offered_allocators())

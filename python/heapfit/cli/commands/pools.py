@@ -8,7 +8,7 @@ from typing import Annotated
 from heapfit.cli.arguments import SHARED, make_output_option, shared
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
-from heapfit.comparison.incumbents.heaps import find_system
+from heapfit.comparison.incumbents.heap_names import find_system
 from heapfit.trace.kinds import SourceKind
 
 # Whose settings are printed: the tables of their facts, which help has no time to parse.

@@ -21,8 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heaps import (
+from heapfit.comparison.incumbents.heap_names import (
     OWN_TLSF,
+    SYSTEM_HEAPS,
     TLSF,
     find_heap_name,
     is_heap,
@@ -35,7 +36,6 @@ from heapfit.comparison.incumbents.requests import (
     replace_resizes,
     requests_of,
 )
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan

@@ -11,7 +11,7 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, ReplayableTrace, make_system_heap
-from heapfit.comparison.incumbents.heaps import describe_namesakes
+from heapfit.comparison.incumbents.heap_names import describe_namesakes
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.plan.plan import Plan

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap_names import name_system_heap
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
-from heapfit.comparison.incumbents.heaps import name_system_heap
 from heapfit.importers.boots import read_frames
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_event

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
+from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS
 from heapfit.sizing.settings import Assumption
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name

@@ -4,14 +4,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
-from typing import Final
+import tomllib
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any, Final
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.systems import SYSTEM_HEAPS
 from heapfit.errors import RemovedError, did_you_mean, find_similar
 from heapfit.plan.allocators import find_allocators, list_aliases
 
+# The facts about the heaps of systems, by the names that users type.
+SYSTEM_HEAPS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
+    Path(__file__).with_name("systems.toml").read_text(encoding="utf-8")
+)
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"
