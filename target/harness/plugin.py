@@ -128,7 +128,7 @@ def _missing_functions(
 
 
 def _names(tools: str, which: str, objects: Sequence[Path]) -> set[str]:
-    """Without weak ones that an object leaves undefined: its code asks whether they are there."""
+    """The symbols but the weak ones that an object leaves undefined: its code asks for these."""
     listing = (run([f"{tools}nm", "--format=posix", which, one], one.parent) for one in objects)
     rows = (line.split() for text in listing for line in text.splitlines())
     return {row[0] for row in rows if len(row) > 1 and row[1] not in ("v", "w")}

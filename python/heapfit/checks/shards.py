@@ -69,7 +69,7 @@ def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[Chec
 
 
 def _identity(plan: PlanFile) -> str:
-    """Of version and plan: equal where the same check would be made."""
+    """A hash of version and plan: equal where the same check would be made."""
     return hashlib.sha256(f"{_engine.version} {plan!r}".encode()).hexdigest()
 
 

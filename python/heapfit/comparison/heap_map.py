@@ -196,7 +196,7 @@ class ReplaySubject:
         )
 
     def _offsets_of(self, replay: _engine.Replay) -> Offsets:
-        """From the start of its user's memory, of the lifetimes placed so far."""
+        """The offsets of the lifetimes placed so far, from the start of its user's memory."""
         offsets = replay.offsets
         if self.asked is not None:
             asked_at = self.asked.asked_at[: len(offsets)]

@@ -100,7 +100,7 @@ def compare_regions(region: int, other: int, title: str) -> str:
 
 
 def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
-    """Whether the fitted heap replaces the incumbent, and what it would save; "": it has no need.
+    """A sentence on replacing the incumbent and what that saves; "": it has no need.
 
     Of a heap that the program may not have: only where that is kept.
     """

@@ -26,7 +26,7 @@ class HoldoutResult:
     events: int  # replayed for it
 
     def __add__(self, more: HoldoutResult) -> HoldoutResult:
-        """That of both."""
+        """The counts of both checks."""
         return HoldoutResult(*map(sum, zip(astuple(self), astuple(more), strict=True)))
 
 

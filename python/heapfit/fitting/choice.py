@@ -62,7 +62,7 @@ class Choice:
 
     @property
     def designs(self) -> Comparison | None:
-        """Of several recordings: every candidate on all of them."""
+        """Every candidate on all of several recordings; None of one."""
         return self.table if self.table.peaks else None
 
 

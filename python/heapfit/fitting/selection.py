@@ -163,7 +163,7 @@ def decide_again(
 
 
 def _decide(selection: Selection, progress: Progress) -> Selection:
-    """Between the fitted plan and the heap there is."""
+    """Decides between the fitted plan and the heap there is."""
     baselines, fitted, excerpt = selection.baselines, selection.fitted, selection.excerpt
     if not baselines.needs or not (excerpt is None or baselines.is_known):
         return replace(selection, choice=fitted)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a series falls in whatever shape, at what pace at last, and when it ends.
+"""A series that falls in whatever shape: at what pace at last, and when it ends.
 
     values --> never-rising curve --> does it explain them, later, too? --> newest straight part
     --> pace --> end
@@ -186,7 +186,7 @@ def speeds_up(values: Numbers, newest: int) -> bool:
 def find_end(
     decline: Decline, highs: Numbers, lows: Numbers, needed: float
 ) -> tuple[float, float, float | None]:
-    """After how many further values `needed` is left at the lows; the earliest, the latest.
+    """The number of further values until `needed` is left at the lows; the earliest, the latest.
 
     The latest is nearer to the highs. A fall that slows down or speeds up goes on to do so: the
     latest is that of the first, the others those of the second. None if it may never come.

@@ -82,7 +82,7 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
 
 
 def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float]:
-    """After how many events live bytes exceed a room: soonest, about, latest (infinite: never).
+    """The events until live bytes exceed a room: soonest, about, latest (infinite: never).
 
     The peaks of the windows are moved along the growth to the end of the recording. A run fills the
     room as soon as one like the highest comes, or as late as all are like those of the lowest

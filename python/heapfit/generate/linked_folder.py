@@ -62,7 +62,7 @@ def functions_of(header: Path) -> list[str]:
 
 
 def least_of(functions: Iterable[str]) -> list[str]:
-    """Those that every program calls: they make the heap, allocate and free."""
+    """The functions that every program calls: they make the heap, allocate and free."""
     return [one for one in functions if _LEAST.search(one)]
 
 

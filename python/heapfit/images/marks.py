@@ -58,7 +58,7 @@ def _read_list(word: _Word, at: int) -> tuple[str, int]:
 
 
 def _read_bits(word: _Word, at: int) -> tuple[str, int]:
-    """Of 32 partitions: a word says which are used, the next which are a group's last."""
+    """The marks of 32 partitions: a word says which are used, the next which end a group."""
     used, last = word(2 * at), word(2 * at + 1)
     return "".join("FFUL"[(used >> i & 1) * 2 + (last >> i & 1)] for i in range(32)), 1
 

@@ -151,7 +151,7 @@ def _first_line(head: bytes) -> bytes:
 
 
 def _begins_with(line: bytes, start: bytes = rb"(?!)") -> Callable[[bytes], bool]:
-    """Whether a head's first line is like this, or the head begins so."""
+    """True if a head's first line is like this, or the head begins so."""
     return lambda head: bool(re.match(start, head) or re.match(line, _first_line(head)))
 
 

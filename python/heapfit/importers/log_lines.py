@@ -275,7 +275,7 @@ class LineReader:
         return {clock: self._last[clock] for clock in moments}
 
     def _is_another(self, number: int, kind: int) -> bool:
-        """Whether a line tells another start than the lines just before it."""
+        """True if a line tells another start than the lines just before it."""
         is_another = number - self._started > _BOOT_LINES or kind in self._kinds
         if is_another:
             self._started, self._kinds = number, set()
@@ -283,7 +283,7 @@ class LineReader:
         return is_another
 
     def _advance(self, clock: Clock, seconds: float) -> bool:
-        """Whether a clock falls, which ends a boot."""
+        """True if a clock falls, which ends a boot."""
         added, last = self._added.get(clock, 0.0), self._last.get(clock)
         drop = 0.0 if last is None else last - added - seconds
         begin, length = _WRAPS.get(clock, (inf, inf))
@@ -296,7 +296,7 @@ class LineReader:
 
 
 def may_tell_start(text: bytes) -> bool:
-    """Whether a text has any of the words of a start of the device: quick, for long ones.
+    """True if a text has any of the words of a start of the device: quick, for long ones.
 
     >>> may_tell_start(b"*** Booting Zephyr OS build v3.7.0 ***"), may_tell_start(b"malloc(8)")
     (True, False)

@@ -240,7 +240,7 @@ def _join_tasks(texts: Sequence[str]) -> list[str]:
 
 
 def _has_hex(group: _Group) -> bool:
-    """Whether an address is written as one, not as a time since 1970, say."""
+    """True if an address is written as one, not as a time since 1970, say."""
     return any(not one.isdecimal() for one in _values(group, group[0].addresses))
 
 
@@ -292,7 +292,7 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
 
 
 def _describe_resize(group: _Group, given: set[str]) -> str:
-    """Of two addresses the old one is of a block that was given before; "" without a size."""
+    """A resize, described: the old address is of a block given before; "" without a size."""
     line = group[0]
     if not line.sizes:
         return ""

@@ -66,7 +66,7 @@ def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Sour
 
 
 def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
-    """Of each site's callers the innermost, of the program, up to which no other has the same."""
+    """The innermost caller of each site, of the program, up to which no other has the same."""
     texts = {
         site: tuple("" if one is None else one.description for one in chain)
         for site, chain in chains.items()

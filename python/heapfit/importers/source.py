@@ -27,7 +27,7 @@ class OwnLines:
 
     @property
     def has_addresses(self) -> bool:
-        """Whether a free tells its block; else its size alone."""
+        """True if a free tells its block; else its size alone."""
         return "{address}" in self.line + self.free
 
     def open(self) -> _engine.HeapLogTrace:

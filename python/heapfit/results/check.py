@@ -112,7 +112,7 @@ def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
 
 
 def describe_run(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None = None) -> str:
-    """Whether a run fits in the plan's region, and what is left of it, as a clause."""
+    """A clause that a run fits in the plan's region or not, and what is left of it."""
     where = _name_region(plan)
     if run.refusal is None:
         return f"{run.name} fits in {where}{_describe_left(run, plan, needed)}"

@@ -37,7 +37,7 @@ _FINDINGS = {
 
 
 def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
-    """Whether memory falls, when it runs out, what other heaps show, and what to record next."""
+    """The answer: does memory fall, when does it run out; then other heaps, and what to record."""
     log, last = seen.log, seen.last
     blocks = [one for one in log.states if one.largest is not None and one.free]
     dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
@@ -212,7 +212,7 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
 
 
 def _describe_needed(heaps: Sequence[Outlook]) -> list[str]:
-    """Of each size that is to be served, in how many states of each heap it fits."""
+    """The states of each heap in which each size that is to be served fits."""
     return [
         f"A request of {size:,} B fits in "
         + ", ".join(_count_fitting(one, i, is_named=len(heaps) > 1) for one in heaps)

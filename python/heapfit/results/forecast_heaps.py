@@ -14,7 +14,7 @@ from heapfit.results.parts import which_hold
 
 
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
-    """Of each pool or heap that had nothing left, or refused requests, a sentence; worst first."""
+    """A sentence on each pool or heap that had nothing left, or refused requests; worst first."""
     return [
         f"{one.log.name or 'The heap'} ran dry{_find_dry(one.log)}: {_describe_left(one.log)}."
         f"{_advise_size(one.log)}"

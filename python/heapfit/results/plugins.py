@@ -39,7 +39,7 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> list[Part]:
 
 
 def _describe_build(row: PluginRow) -> str:
-    """Its width, and the variables that it keeps outside its region."""
+    """The width of a plug-in, and the variables that it keeps outside its region."""
     largest = ", ".join(f"{name} {size}" for name, size in row.statics[:_SHOWN_STATICS])
     named = f" ({largest}{', ...' * (len(row.statics) > _SHOWN_STATICS)})" if largest else ""
     return (

@@ -52,7 +52,7 @@ class Traffic:
 
     @property
     def streams(self) -> tuple[Traffic, ...]:
-        """This stream and those beside it."""
+        """The stream and those beside it."""
         return (self, *self.beside)
 
     @property

@@ -38,7 +38,7 @@ _TOLD, _DONE, _RAISED = range(3)  # what a worker says of its job
 
 
 class Processes:
-    """At most so many processes, started as they are needed by the threads that wait for them."""
+    """Some processes, at most so many, started when a thread needs one and waits for it."""
 
     def __init__(self, count: int) -> None:
         self.count = count

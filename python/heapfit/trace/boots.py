@@ -54,7 +54,7 @@ def find_starts(loaded: LoadedTrace) -> tuple[int, ...]:
 
 
 def _follow_blocks(loaded: LoadedTrace) -> tuple[NDArray[np.int64], ...]:
-    """Before each event: blocks still to be freed or resized, bytes never freed, live bytes."""
+    """Blocks still to be freed or resized, bytes never freed and live bytes before each event."""
     lives, count = _engine.Lifetimes(loaded.events), len(loaded.events)
     starts, ends = lives.starts.astype(np.int64), lives.ends.astype(np.int64)
     sizes, is_kept = lives.sizes.astype(np.int64), ends >= count

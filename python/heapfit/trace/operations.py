@@ -50,7 +50,7 @@ def is_end(ops: NDArray[Any], sizes: NDArray[Any]) -> Mask:
 
 
 def find_next_events(keys: NDArray[Any]) -> NDArray[np.int64]:
-    """For each event, the next of the same key (block, thread); the number of events if none."""
+    """The next event of the same key (block, thread) for each; the number of events if none."""
     order = np.argsort(keys, kind="stable")  # each key's events side by side
     following = np.full(len(order), len(order), np.int64)
     is_same = keys[order[1:]] == keys[order[:-1]]

@@ -35,7 +35,7 @@ class Requests:
         return events
 
     def events_for(self, _: Plan) -> _engine.EventArray:
-        """All of them for any plan: they have no call sites."""
+        """The requests for any plan: they have no call sites."""
         return self.engine()
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:

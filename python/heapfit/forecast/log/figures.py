@@ -116,13 +116,13 @@ def _settle_words(found: Sequence[Sample]) -> None:
 
 
 def _is_above(one: Sample, field: Field = Field.LARGEST) -> bool:
-    """Whether a figure is above the free bytes, and not by their rounding alone."""
+    """True if a figure is above the free bytes, and not by their rounding alone."""
     free = one.values.get(Field.FREE, inf)
     return one.values.get(field, 0) > free + (0 if free % _ROUNDED else _ROUNDED)
 
 
 def _is_most(one: Sample) -> bool:
-    """Whether the largest block is the most used: as a bare "max", or a "max alloc" above free."""
+    """True if the largest block is the most used: as a bare "max", or a "max alloc" above free."""
     name, used = one.names.get(Field.LARGEST, "").lower(), one.values.get(Field.ALLOCATED, inf)
     if name.rstrip(" :=").endswith("max"):
         return used <= one.values[Field.LARGEST]

@@ -237,7 +237,7 @@ class TableForm:
 
 
 def _may_be_cell(name: str, text: str) -> bool:
-    """Whether a text may stand in a column: in one of figures a number, or that there is none."""
+    """True if a text may stand in a column: in one of figures a number, or that there is none."""
     return _name_column(name) in (None, Field.HEAP) or bool(_NUMERAL.match(text))
 
 

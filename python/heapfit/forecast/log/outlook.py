@@ -158,7 +158,7 @@ class Outlook(Brief):
 
     @property
     def fitting(self) -> list[int]:
-        """Of each size that is to be served, in how many states of the boot it fits."""
+        """The number of states of the boot in which each size that is to be served fits."""
         blocks = [
             min(one.free, one.free if one.largest is None else one.largest) for one in self.boot
         ]

@@ -210,7 +210,7 @@ def _join(samples: Sequence[Sample]) -> list[Sample]:
         beside = states[max(0, at - _NEAR) : at + _NEAR]
         beside.sort(key=partial(_find_distance, one), reverse=True)
         nearest = {state.memory: state for state in beside}.values()
-        for state in sorted(nearest, key=partial(_is_elsewhere, one))[:1]:
+        for state in sorted(nearest, key=partial(_rank_distance, one))[:1]:
             state.values[Field.FAILED] = max(
                 one.values[Field.FAILED], state.values.get(Field.FAILED, 0.0)
             )
@@ -223,8 +223,8 @@ def _find_distance(failure: Sample, state: Sample) -> tuple[bool, int]:
     return not (state.boot == failure.boot and 0 <= lines <= _NEAR), abs(lines)
 
 
-def _is_elsewhere(failure: Sample, state: Sample) -> tuple[bool, bool, bool]:
-    """Whether a request failed in another memory than a state's, or in one that had room."""
+def _rank_distance(failure: Sample, state: Sample) -> tuple[bool, bool, bool]:
+    """How far a failed request is from a state: of another memory, that had room, of PSRAM."""
     known, size = state.values, failure.values[Field.FAILED]
     is_external, is_named = (bool(_EXTERNAL.search(one.memory)) for one in (state, failure))
     has_room = known.get(Field.LARGEST, known.get(Field.FREE, 0.0)) >= size
@@ -246,7 +246,7 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
 
 
 def _name_heap(name: str, state: Sample) -> str:
-    """Its memory, where the name does not say it, and the name; each word once."""
+    """The name of a heap: its memory, where the words before a figure do not say it, and these."""
     memory = "" if state.memory.lower() in name.lower() else state.memory
     words = re.sub(r"[:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
     return " ".join(dict.fromkeys(words))
@@ -258,7 +258,7 @@ def _name_words(sample: Sample) -> str:
 
 
 def _come_in_turn(found: Sequence[tuple[str, ...]]) -> bool:
-    """Whether few numbers come again and again, none of them twice in a row."""
+    """True if few numbers come again and again, none of them twice in a row."""
     count = len({*found})
     return (
         1 < count <= _MOST_HEAPS

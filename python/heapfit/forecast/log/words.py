@@ -309,7 +309,7 @@ def find_behind(found: Field | None, words: str, last: Field | None) -> Field | 
 
 
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
-    """Of each number the words before it that belong to it, and those behind."""
+    """The words before each number that belong to it, and those behind it."""
     heads, tails = [between[0]], [""]
     is_behind = not _WORD.search(between[0]) and _ends_in_words(between)
     for i, words in enumerate((_LISTED.sub(r"\1", one) for one in between[1:]), 1):
@@ -336,7 +336,7 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
 
 
 def _ends_in_words(between: Sequence[str]) -> bool:
-    """Whether a clause that begins with a number has the words of each behind it."""
+    """True if a clause that begins with a number has the words of each behind it."""
     end = next(filter(_SEPARATOR.search, between[1:]), between[-1])
     return classify(_SEPARATOR.split(end)[0]) is not None
 

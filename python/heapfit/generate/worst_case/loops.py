@@ -23,7 +23,7 @@ class Loop:
     nodes: frozenset[int]
 
     def own_nodes(self, loops: Sequence[Loop]) -> set[int]:
-        """Its nodes without those of the loops inside it."""
+        """The nodes of the loop without those of the loops inside it."""
         inside = (other.nodes for other in loops if other.nodes < self.nodes)
         return set(self.nodes).difference(*inside)
 
