@@ -4,6 +4,7 @@
 import os
 import random
 import re
+import subprocess
 from dataclasses import replace
 
 import pytest
@@ -158,3 +159,10 @@ def test_without_provers_what_is_missing_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(HeapfitError, match=r"^--prove: not installed: frama-c.* \(Debian: "):
         prove_folder(tmp_path)
+
+
+def test_provers_that_cannot_be_detected_are_one_line(monkeypatch):
+    real = subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda _, **how: real(["false"], **how))
+    with pytest.raises(HeapfitError, match=r"^why3: [^\n]*$"):
+        is_proven(PROOFS, INCLUDES)

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
+from heapfit.external_tool import run
 from heapfit.generate.core_files import core_folder
 from heapfit.generate.proof_numbers import goals_of
 
@@ -153,9 +154,7 @@ def _provers() -> Iterator[dict[str, str]]:
     """An environment in which the provers were detected anew, free of a user's settings."""
     with tempfile.TemporaryDirectory() as scratch:
         environment = {"WHY3CONFIG": f"{scratch}/why3.conf", "PATH": "/usr/bin:/bin"}
-        subprocess.run(
-            ["why3", "config", "detect"], env=environment, capture_output=True, check=True
-        )
+        run(["why3", "config", "detect"], Path(scratch), environment=environment)
         yield environment
 
 
@@ -170,10 +169,10 @@ def _run_wp(
     with (
         _provers() as environment,
         subprocess.Popen(command, env=environment, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True, start_new_session=True) as run,
+                         stderr=subprocess.STDOUT, text=True, start_new_session=True) as process,
     ):  # fmt: skip
         try:
-            yield from run.stdout or ()
+            yield from process.stdout or ()
         finally:
             with suppress(ProcessLookupError):  # where it has ended
-                os.killpg(run.pid, signal.SIGKILL)  # its provers, too
+                os.killpg(process.pid, signal.SIGKILL)  # its provers, too
