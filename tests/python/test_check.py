@@ -17,7 +17,7 @@ from heapfit.checks.check import CheckOptions, RecordingNeeds, check_recordings
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
 from heapfit.checks.prospect import find_prospect
 from heapfit.checks.refusals import count_refusals
-from heapfit.checks.run import PlanRun
+from heapfit.checks.run import PlanRun, run_recording
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS
@@ -491,6 +491,12 @@ def test_a_size_follows_the_last_colon(text, named, size):
     plan = parse_heap_size(text)
     assert (plan.heap, plan.region) == (named, size)
     assert heap_of_plan(plan).plan == plan.plan
+
+
+def test_a_kept_heap_that_holds_no_block_is_out_of_memory_at_the_first_request(tmp_path):
+    trace = load_lines(tmp_path / "run.heap", ["a 0 100", "a 1 50", "f 0"]).trace
+    run = run_recording(trace, replace(parse_heap_size("heap_4:64K"), region=8), "run")
+    assert (run.replayed, run.refusal) == (0, Refusal(0, 100, 0, 0, 0))
 
 
 @pytest.mark.parametrize("text", ["heap_4:4G", "tlsf:4294967296", "newlib:4294967295"])

@@ -25,6 +25,8 @@ from sweep_work import (
 )
 
 from heapfit.errors import HeapfitError
+from heapfit.fitting.choosing import foretell_choice
+from heapfit.fitting.selection import foretell
 from heapfit.outputs import scratch
 from heapfit.outputs.file import stage_file
 from heapfit.progress import WeightedProgress
@@ -332,3 +334,23 @@ def test_the_bar_foretells_the_end_at_a_third_and_never_stands(takes):
     assert 1 / 1.5 <= 1 / 3 / at_a_third <= 1.5
     assert shares == sorted(set(shares)), "it falls or stands"
     assert shares[-1] == 1.0 or "write" not in takes
+
+
+@pytest.mark.parametrize(
+    ("runs", "events", "least", "most"),
+    [(1, 0, 0.4, 0.5), (1, 100_000, 0.48, 0.55), (2, 0, 0.7, 0.78), (2, 100_000, 0.7, 0.78)],
+)
+def test_half_of_a_fit_s_bar_or_three_quarters_of_several_is_the_choice(runs, events, least, most):
+    stages, choice = foretell([events] * runs), foretell_choice(runs * events, runs)
+    assert stages["choose"] == pytest.approx(sum(choice.values()))
+    assert 0.9 < stages.pop("code") < 1  # the compilers', whatever there is to read
+    assert least < stages["choose"] / sum(stages.values()) < most
+    assert min(*stages.values(), *choice.values()) > 0
+    assert choice.get("try changes", 0) < 0.2 * stages["choose"]
+
+
+def test_what_is_foretold_of_a_fit_grows_alike_with_each_event():
+    none, some, more = (foretell([events]) for events in (0, 100_000, 200_000))
+    for stage, seconds in some.items():
+        assert 2 * seconds == pytest.approx(none[stage] + more[stage])
+        assert seconds >= none[stage]
