@@ -7,7 +7,9 @@
 A plan of ours is a heap whose memory is its region. Of a system's heap what is not chunks differs,
 so its memory is computed from the bytes of chunks in a region of ours, and it is asked what it can
 be asked. The rules are written from what is published, and checked against the systems' own sources
-(docs/now.md).
+(docs/now.md). A resize that a heap does not serve in place is two requests:
+
+    resize of 3 to 80 B  ->  request of 80 B as 7, free of 3; later 3 is 7
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +34,6 @@ from heapfit.comparison.incumbents.heap_names import (
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
-    find_last_sizes,
-    replace_resizes,
     requests_of,
 )
 from heapfit.errors import HeapfitError
@@ -41,7 +41,7 @@ from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_p
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_event
 from heapfit.plan.values import parse_values
-from heapfit.trace.operations import ALIGNED, RESIZE, is_allocation, is_end
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation, is_end
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
@@ -140,7 +140,7 @@ class Heap:
                 f"which {self.title} cannot serve"
             )
         if self.resizes is not Resizes.IN_PLACE:
-            requests = replace_resizes(requests, self.find_moves(requests))
+            requests = _replace_resizes(requests, self.find_moves(requests))
         return self._with_least(requests)
 
     def find_moves(
@@ -149,7 +149,7 @@ class Heap:
         """True for each resize that it serves by a new block, where it refuses these events."""
         is_resize = (requests.op == RESIZE) & (requests.size > 0)
         return np.asarray(
-            is_resize & self._moves(requests.size, find_last_sizes(requests, refused))
+            is_resize & self._moves(requests.size, _find_last_sizes(requests, refused))
         )
 
     def _with_least(self, requests: Requests) -> Requests:
@@ -208,6 +208,44 @@ class Heap:
         header = plan.scalars.get("header_size", _OURS)
         tail = _WORD + (region + header - _WORD) % plan.alignment
         return region - tail - (untouched - _WORD)
+
+
+def _find_last_sizes(requests: Requests, refused: NDArray[np.uint64] | None) -> NDArray[np.uint64]:
+    """The size of each event's object before it; `refused` events change no size."""
+    size, by_object = requests.size, np.argsort(requests.named, kind="stable")
+    served = ~np.isin(by_object, () if refused is None else refused)
+    last = np.maximum.accumulate(np.where(served, np.arange(len(size)), 0))
+    last_size = np.zeros(len(size), np.uint64)
+    last_size[by_object[1:]] = size[by_object[last[:-1]]]
+    return last_size
+
+
+def _replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
+    """Replaces each resize that a heap does not serve in place by a request, a copy and a free."""
+    op, size = requests.op, requests.size
+    by_object = np.argsort(requests.named, kind="stable")
+    begins = is_allocation(op) | moves
+    ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
+    now, before = _incarnations(begins[by_object], ordinal[by_object])
+    named, old = np.empty_like(requests.named), np.empty_like(requests.named)
+    named[by_object], old[by_object] = now, before
+    op = np.where(moves, np.uint8(ALLOC), op)
+    op = np.where((op == RESIZE) & (size == 0), np.uint8(FREE), op)
+    slots = np.flatnonzero(moves) + 1
+    return Requests(
+        np.insert(op, slots, np.uint8(FREE)),
+        np.insert(named, slots, old[moves]),
+        np.insert(size, slots, np.uint64(0)),
+        np.insert(np.where(moves, np.uint32(0), requests.alignment), slots, np.uint32(0)),
+    )
+
+
+def _incarnations(
+    begins: NDArray[np.bool_], ordinal: NDArray[np.uint32]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The block numbers after and before each event, for events in order of their objects."""
+    now = ordinal[np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))]
+    return now, np.concatenate([now[:1], now[:-1]])
 
 
 def find_heap(text: str, alignment: int) -> Heap:

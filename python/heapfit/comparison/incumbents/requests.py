@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The requests of a recording as a system's heap gets them, adapted to what the heap offers.
-
-resize of 3 to 80 B   where it cannot   request of 80 B as 7, free of 3; later 3 is 7
-"""
+"""The requests of a recording in memory, and parts of them."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.plan import Plan
-from heapfit.trace.operations import ALIGNED, ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end
+from heapfit.trace.operations import ALIGNED, ALLOC, FREE, REPLAYED, is_allocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,46 +96,3 @@ def insert_probes(
 def _alternate(kind: str, *values: NDArray[Any] | int) -> NDArray[Any]:
     """The first of all values, then the second of all, and so on."""
     return np.stack(np.broadcast_arrays(*values), axis=1).ravel().astype(kind)
-
-
-def find_placing_events(requests: Requests) -> NDArray[np.int64]:
-    """The events that ask for a block; a heap is asked the same number, in the same order."""
-    return np.flatnonzero(~is_end(requests.op, requests.size))
-
-
-def find_last_sizes(requests: Requests, refused: NDArray[np.uint64] | None) -> NDArray[np.uint64]:
-    """The size of each event's object before it; `refused` events change no size."""
-    size, by_object = requests.size, np.argsort(requests.named, kind="stable")
-    served = ~np.isin(by_object, () if refused is None else refused)
-    last = np.maximum.accumulate(np.where(served, np.arange(len(size)), 0))
-    last_size = np.zeros(len(size), np.uint64)
-    last_size[by_object[1:]] = size[by_object[last[:-1]]]
-    return last_size
-
-
-def replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
-    """Replaces each resize that a heap does not serve in place by a request, a copy and a free."""
-    op, size = requests.op, requests.size
-    by_object = np.argsort(requests.named, kind="stable")
-    begins = is_allocation(op) | moves
-    ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
-    now, before = _incarnations(begins[by_object], ordinal[by_object])
-    named, old = np.empty_like(requests.named), np.empty_like(requests.named)
-    named[by_object], old[by_object] = now, before
-    op = np.where(moves, np.uint8(ALLOC), op)
-    op = np.where((op == RESIZE) & (size == 0), np.uint8(FREE), op)
-    slots = np.flatnonzero(moves) + 1
-    return Requests(
-        np.insert(op, slots, np.uint8(FREE)),
-        np.insert(named, slots, old[moves]),
-        np.insert(size, slots, np.uint64(0)),
-        np.insert(np.where(moves, np.uint32(0), requests.alignment), slots, np.uint32(0)),
-    )
-
-
-def _incarnations(
-    begins: NDArray[np.bool_], ordinal: NDArray[np.uint32]
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The block numbers after and before each event, for events in order of their objects."""
-    now = ordinal[np.maximum.accumulate(np.where(begins, np.arange(len(begins)), 0))]
-    return now, np.concatenate([now[:1], now[:-1]])

@@ -12,10 +12,9 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
-    find_placing_events,
     requests_of,
 )
-from heapfit.trace.operations import FREE
+from heapfit.trace.operations import FREE, is_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +31,7 @@ class ServedRequests:
         """HeapfitError if the heap cannot serve one of them."""
         requests = requests_of(recording)
         served = heap.serve(requests)
-        return cls(requests, served, find_placing_events(requests), find_placing_events(served))
+        return cls(requests, served, _find_placing_events(requests), _find_placing_events(served))
 
     def event_of(self, served: int) -> int:
         """The recording's event for one that the heap was asked."""
@@ -45,3 +44,8 @@ class ServedRequests:
         last = np.zeros(int(self.requests.named.max(initial=0)) + 1, np.uint64)
         last[self.requests.named[before]] = size  # of equal indices the last one stays
         return int(last.sum())
+
+
+def _find_placing_events(requests: Requests) -> NDArray[np.int64]:
+    """The events that ask for a block; a heap is asked the same number, in the same order."""
+    return np.flatnonzero(~is_end(requests.op, requests.size))
