@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.work import Work
+from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 
 
@@ -28,6 +29,15 @@ class Candidate:
     def plan(self) -> Plan:
         """The plan that places the heap's blocks."""
         return self.heap.plan
+
+    @property
+    def is_cut_to_trace(self) -> bool:
+        """True if the blocks it holds were counted on this very trace, as in pools and budgets.
+
+        Such a plan says what would do if every run were this one; of 13 programs it ran out on the
+        second run of 8 (decision 20).
+        """
+        return self.trained_on_this_trace and counts_blocks(self.plan)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,6 @@ import pyarrow as pa
 from heapfit.bounds.trace_bounds import ComparisonBounds, quick_bounds
 from heapfit.bounds.worst_cases import Limits, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
-from heapfit.comparison.contest import Pruning, sort_by_cost
 from heapfit.comparison.costs.measures import Measure, Measures, measures_of
 from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
@@ -27,6 +26,7 @@ from heapfit.comparison.measuring import (
     try_limit,
 )
 from heapfit.comparison.pareto import list_unbeaten
+from heapfit.comparison.pruning import Pruning, sort_by_cost
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean

@@ -16,7 +16,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind, over_peak
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
-from heapfit.plan.allocators import counts_blocks, find_allocators, splits_blocks
+from heapfit.plan.allocators import find_allocators, splits_blocks
 from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
 from heapfit.trace.tabular import arrow_table
@@ -59,15 +59,6 @@ class Row(Brief, Candidate):
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
         return over_peak(self.r_safe, self.u_max)
-
-    @property
-    def is_cut_to_trace(self) -> bool:
-        """True if the blocks it holds were counted on this very trace, as in pools and budgets.
-
-        Such a plan says what would do if every run were this one; of 13 programs it ran out on the
-        second run of 8 (decision 20).
-        """
-        return self.trained_on_this_trace and counts_blocks(self.plan)
 
     @property
     def heap_size(self) -> HeapSize | None:

@@ -17,7 +17,6 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.margin import MarginBasis, heap_size, largest_r_safe, margin_kind
 from heapfit.forecast.load import Load
-from heapfit.plan.allocators import counts_blocks
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -32,7 +31,10 @@ class Pruning:
     def note(self, candidate: Candidate, r_safe: int | None) -> None:
         """Takes the R_safe of a candidate into account; None if no region is safe."""
         if r_safe is not None:
-            is_cut, region = _is_cut(candidate), heap_size(r_safe, self._basis(candidate)).region
+            is_cut, region = (
+                candidate.is_cut_to_trace,
+                heap_size(r_safe, self._basis(candidate)).region,
+            )
             if not is_cut and region <= self._least.get(is_cut, region):
                 self._plain = r_safe
             self._least[is_cut] = min(region, self._least.get(is_cut, region))
@@ -44,7 +46,7 @@ class Pruning:
         """
         if candidate.is_shown:
             return None
-        is_cut = _is_cut(candidate)
+        is_cut = candidate.is_cut_to_trace
         least = self._least.get(is_cut)
         limits = [] if least is None else [largest_r_safe(least, self._basis(candidate))]
         limits += [self._plain] if is_cut and self._plain is not None else []
@@ -52,10 +54,6 @@ class Pruning:
 
     def _basis(self, candidate: Candidate) -> MarginBasis:
         return MarginBasis(self.load, margin_kind(candidate.plan, candidate.trained_on_this_trace))
-
-
-def _is_cut(candidate: Candidate) -> bool:
-    return candidate.trained_on_this_trace and counts_blocks(candidate.plan)
 
 
 def sort_by_cost(
@@ -70,6 +68,6 @@ def sort_by_cost(
     def cost(one: tuple[int, Candidate]) -> tuple[bool, bool, int]:
         number, candidate = one
         trial = _engine.Trial(candidate.plan.engine(), loaded.events)
-        return _is_cut(candidate), not trial.tells_reach, -number
+        return candidate.is_cut_to_trace, not trial.tells_reach, -number
 
     return sorted(enumerate(candidates), key=cost)
