@@ -6,24 +6,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from heapfit.comparison.candidate import Portfolio
-from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.comparison import Comparison, compare, with_series
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.costs.heap_costs import estimate_costs
 from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Needs
 from heapfit.comparison.incumbents.replacement import HeapCost
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, heap_size
-from heapfit.comparison.row import Row, rank_rows
-from heapfit.comparison.verdict import verdict_rows
-from heapfit.comparison.work import Work
+from heapfit.comparison.row import Row
 from heapfit.design.offers import Offer
 from heapfit.design.plan_files import plan_file_of
 from heapfit.fitting.answer import Answer
 from heapfit.fitting.options import FitOptions
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
-from heapfit.progress import Progress
 from heapfit.trace.loaded import LoadedTrace
 
 
@@ -81,62 +76,6 @@ def make_choice(
     )
     plan_file = plan_file_of(row, table, trained_on, answer.size)
     return Choice(*shown, table, row, answer, plan_file, verdict)
-
-
-def raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
-    """The same plan with a larger region, where recordings need more than was found.
-
-    Less than these may do by chance; it is not known.
-    """
-    r_safe = max(needs)
-    winner, row = (replace(one, r_min=r_safe, r_safe=r_safe) for one in (choice.winner, choice.row))
-    comparison = choice.comparison.with_row(winner)
-    return make_choice(
-        winner if len(needs) == 1 else replace(row, needs=tuple(needs)),
-        comparison if len(needs) == 1 else choice.table,
-        shown=(choice.shown, comparison, winner),
-        trained_on=choice.plan_file.trained_on,
-        options=options,
-        verdict=f"{choice.verdict} On the whole recording it needs {r_safe:,} B.",
-    )
-
-
-def list_rivals(choice: Choice) -> list[Row]:
-    """Other plans that the verdict of one recording may name, those that need least first.
-
-    They are of the winner's kind: with blocks counted on the recording, or not.
-    """
-    winner = choice.winner
-    rivals = [
-        row
-        for row in verdict_rows(choice.comparison)
-        if row.is_cut_to_trace == winner.is_cut_to_trace and row.name != winner.name
-    ]
-    return sorted(rivals, key=lambda one: one.r_safe is None)
-
-
-def take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
-    """The choice of one recording with another of its rows taken, searched to the end."""
-    (found,) = compare(
-        choice.shown, Portfolio((rival,), ()), progress=progress, precision=options.precision
-    ).rows
-    if found.r_safe is not None:
-        programs = ChangedPrograms.from_recordings([choice.shown])
-        tested = programs.test(found.heap, found.r_safe, found.known)
-        found = replace(found, changes=tested, work=found.work + Work(changed=tested.events))
-    others = [row for row in choice.comparison.rows if row is not rival]
-    rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
-    comparison = replace(choice.comparison, rows=rows, work=work)
-    comparison, winner = with_series(comparison, found, choice.shown)
-    return make_choice(
-        winner,
-        comparison,
-        shown=(choice.shown, comparison, winner),
-        trained_on=choice.plan_file.trained_on,
-        options=options,
-        verdict=f"{winner.name} is chosen: {choice.winner.name} needs less on the excerpt, more "
-        "on the whole recording.",
-    )
 
 
 def basis_of(choice: Choice, row: Row) -> MarginBasis:

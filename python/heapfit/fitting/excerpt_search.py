@@ -16,10 +16,16 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from heapfit import _engine
+from heapfit.comparison.candidate import Portfolio
+from heapfit.comparison.changed_programs import ChangedPrograms
+from heapfit.comparison.comparison import compare, with_series
 from heapfit.comparison.margin import UNIT, largest_r_safe
+from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.trial import plain_replay
+from heapfit.comparison.verdict import verdict_rows
+from heapfit.comparison.work import Work
 from heapfit.errors import HeapfitError
-from heapfit.fitting.choice import Choice, compute_size, list_rivals, raise_region, take_rival
+from heapfit.fitting.choice import Choice, compute_size, make_choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
@@ -152,7 +158,7 @@ def choose_by_excerpts(
     if len(views) == 1 and options.is_by_memory:
         choice, needs[0] = find_least_of_whole(views[0], choice, needs[0], options)
     is_raised = max(needs) > _find_most(choice)
-    served = raise_region(choice, needs, options) if is_raised else choice
+    served = _raise_region(choice, needs, options) if is_raised else choice
     return _make_result(views, choice, served)
 
 
@@ -211,14 +217,14 @@ def find_least_of_whole(
     One replay rejects most rivals that need more of the excerpt: they run out of memory at once.
     """
     best, least = choice, needed
-    for rival in list_rivals(choice):
+    for rival in _list_rivals(choice):
         region = compute_size(least, best.winner.known, options).region - UNIT
         limit = largest_r_safe(region, rival.known, options.peak, options.margin)
         if limit < (rival.r_safe or rival.r_safe_at_least or 0):
             continue
         if view.replay(rival.plan, limit)[0] is not None:
             continue
-        found = take_rival(choice, rival, options, ignore_progress)
+        found = _take_rival(choice, rival, options, ignore_progress)
         searched, known = found.winner.r_safe, found.winner.known
         limit = largest_r_safe(region, known, options.peak, options.margin)
         if searched is not None and searched <= limit:
@@ -272,3 +278,59 @@ def _make_result(
     )
     shown = next(view for view in views if view.searched.trace.path == served.shown.trace.path)
     return served, tuple(view.searched for view in views), shown.recording.read.profile, info
+
+
+def _raise_region(choice: Choice, needs: Sequence[int], options: FitOptions) -> Choice:
+    """The same plan with a larger region, where recordings need more than was found.
+
+    Less than these may do by chance; it is not known.
+    """
+    r_safe = max(needs)
+    winner, row = (replace(one, r_min=r_safe, r_safe=r_safe) for one in (choice.winner, choice.row))
+    comparison = choice.comparison.with_row(winner)
+    return make_choice(
+        winner if len(needs) == 1 else replace(row, needs=tuple(needs)),
+        comparison if len(needs) == 1 else choice.table,
+        shown=(choice.shown, comparison, winner),
+        trained_on=choice.plan_file.trained_on,
+        options=options,
+        verdict=f"{choice.verdict} On the whole recording it needs {r_safe:,} B.",
+    )
+
+
+def _list_rivals(choice: Choice) -> list[Row]:
+    """Other plans that the verdict of one recording may name, those that need least first.
+
+    They are of the winner's kind: with blocks counted on the recording, or not.
+    """
+    winner = choice.winner
+    rivals = [
+        row
+        for row in verdict_rows(choice.comparison)
+        if row.is_cut_to_trace == winner.is_cut_to_trace and row.name != winner.name
+    ]
+    return sorted(rivals, key=lambda one: one.r_safe is None)
+
+
+def _take_rival(choice: Choice, rival: Row, options: FitOptions, progress: Progress) -> Choice:
+    """The choice of one recording with another of its rows taken, searched to the end."""
+    (found,) = compare(
+        choice.shown, Portfolio((rival,), ()), progress=progress, precision=options.precision
+    ).rows
+    if found.r_safe is not None:
+        programs = ChangedPrograms.from_recordings([choice.shown])
+        tested = programs.test(found.heap, found.r_safe, found.known)
+        found = replace(found, changes=tested, work=found.work + Work(changed=tested.events))
+    others = [row for row in choice.comparison.rows if row is not rival]
+    rows, work = rank_rows([found, *others]), choice.comparison.work + found.work
+    comparison = replace(choice.comparison, rows=rows, work=work)
+    comparison, winner = with_series(comparison, found, choice.shown)
+    return make_choice(
+        winner,
+        comparison,
+        shown=(choice.shown, comparison, winner),
+        trained_on=choice.plan_file.trained_on,
+        options=options,
+        verdict=f"{winner.name} is chosen: {choice.winner.name} needs less on the excerpt, more "
+        "on the whole recording.",
+    )
