@@ -271,7 +271,7 @@ def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
             {"trained_on": TrainingRecord("p", f"sha256:{'0' * 64}", 9, "packets")},
             blocks([8]),
             32,
-            "odd: is a recording of heap, the plan small was made from packets",
+            "odd: is a recording of heap, the plan small is of packets",
         ),
     ],
 )

@@ -25,7 +25,7 @@ from heapfit.checks.growth import Changes, Holdings, changes, holdings_of
 from heapfit.checks.margin import margin_eaten
 from heapfit.checks.prospect import Prospect, estimate_need, find_prospect
 from heapfit.checks.refusals import Refusals, count_refusals
-from heapfit.checks.run import PlanRun, reject_other_kind, run_recording, subject_of_plan
+from heapfit.checks.run import PlanRun, reject_unlike, run_recording, subject_of_plan
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import Hole
 from heapfit.comparison.incumbents.heap import find_heap
@@ -51,7 +51,7 @@ from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.profile import profile_trace
-from heapfit.trace.stored import Trace, TraceInfo
+from heapfit.trace.stored import Trace
 from heapfit.trace.tabular import Tabular, arrow_table
 
 Source: TypeAlias = Trace | Path
@@ -264,7 +264,8 @@ def _compare_with_base(
         request = _CheckRequest(plan, options, highest)
         checked = []
         for one, name, need in zip(loaded[1:], _names(sources), needs[1:], strict=True):
-            _reject_unlike_base(one.trace.info, highest[0].info, name)
+            info = highest[0].info
+            reject_unlike(one.trace.info, name, "the base", info.kind, info.pointer_bits)
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
             needed = RecordingNeeds(need, need, found.events)
             compared = request.judge(run)
@@ -275,27 +276,12 @@ def _compare_with_base(
         return Check(plan, base, tuple(checked), options, is_comparison=True)
 
 
-def _reject_unlike_base(info: TraceInfo, base: TraceInfo, name: str) -> None:
-    """HeapfitError for packets beside a heap's requests, or another pointer width."""
-    if info.kind != base.kind:
-        raise HeapfitError(
-            f"{name}: is a recording of {info.kind}, the base of {base.kind} (give one of its kind)"
-        )
-    widths = {info.pointer_bits, base.pointer_bits} - {0}
-    if info.kind == "heap" and len(widths) > 1:
-        raise HeapfitError(
-            f"{name}: recorded on {info.pointer_bits} bit, the base on {base.pointer_bits} bit: "
-            "sizes differ (record both on the same target)"
-        )
-
-
 def _measure_common_heap(loaded: Sequence[LoadedTrace], progress: Progress) -> Needs:
     """The needs of all in heap_4, or in TLSF for larger alignments."""
     largest = max(one.largest_alignment for one in loaded)
     name = "heap_4" if largest <= STANDARD_ALIGNMENT else TLSF
     needs = measure(find_heap(name, STANDARD_ALIGNMENT), loaded, progress=progress)
-    if needs.most is None:
-        raise HeapfitError(f"{needs.heap.title}: no region below 4 GiB serves these recordings")
+    needs.require_most()
     return needs
 
 
@@ -394,7 +380,8 @@ def _check_recording(
     trace: Trace, name: str, request: _CheckRequest, stage: _Stages
 ) -> CheckedRecording:
     plan, options = request.plan, request.options
-    reject_other_kind(trace, plan, name)
+    kind = plan.trained_on.kind if plan.trained_on.events else trace.info.kind  # else by hand
+    reject_unlike(trace.info, name, f"the plan {plan.name}", kind, plan.pointer_bits)
     checked = request.judge(run_recording(trace, plan, name, stage("replay")))
     run, failures = checked.run, {*checked.findings} - WARNINGS
     loaded = needed = None

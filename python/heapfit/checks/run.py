@@ -133,20 +133,20 @@ def _run_system_heap(trace: Trace, plan: PlanFile, name: str, base: int) -> Plan
     return PlanRun(name, trace.info, peak, event, refusal)
 
 
-def reject_other_kind(trace: Trace, plan: PlanFile, name: str) -> None:
-    """Rejects packets for a program's plan, or a program for packets, or another pointer width."""
-    info, kind = trace.info, plan.trained_on.kind
-    is_by_hand = plan.trained_on.events == 0
-    if info.kind != kind and not is_by_hand:
+def reject_unlike(info: TraceInfo, name: str, other: str, kind: str, pointer_bits: int) -> None:
+    """HeapfitError for packets beside a program's requests, or another pointer width.
+
+    `other`, of this kind and width, is a plan or a recording; 0 bits: unknown.
+    """
+    if info.kind != kind:
         raise HeapfitError(
-            f"{name}: is a recording of {info.kind}, the plan {plan.name} was made from "
-            f"{kind} (check it with recordings of its own kind)"
+            f"{name}: is a recording of {info.kind}, {other} is of {kind} (give one of its kind)"
         )
-    both_known = info.pointer_bits and plan.pointer_bits
-    if info.kind == "heap" and both_known and info.pointer_bits != plan.pointer_bits:
+    widths = {info.pointer_bits, pointer_bits} - {0}
+    if info.kind == "heap" and len(widths) > 1:
         raise HeapfitError(
-            f"{name}: recorded on {info.pointer_bits} bit, the plan {plan.name} on "
-            f"{plan.pointer_bits} bit: sizes differ (record both on the same target)"
+            f"{name}: recorded on {info.pointer_bits} bit, {other} on {pointer_bits} bit: sizes "
+            "differ (record both on the same target)"
         )
 
 

@@ -107,10 +107,8 @@ class FittedHeap(Tabular):
         now = find_heap(heap, self.found.options.alignment)
         traces = [Trace.open(path) for path in self.found.paths.traces]
         needs = measure(now, traces, progress=progress)
-        if needs.most is None:
-            raise HeapfitError(f"{heap}: serves these recordings in no region")
         known = adapt_basis(self.found.answer.known, needs.heap.plan)
-        size = compute_size(needs.most, known, self.found.options)
+        size = compute_size(needs.require_most(), known, self.found.options)
         return needs.heap.set_to(size.region) - self.region
 
     def check(

@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
 from heapfit.importers.boots import cut_all_boots
 from heapfit.importers.many import open_all
-from heapfit.outputs.ours import require_replaceable
+from heapfit.outputs.ours import require_not_source, require_replaceable
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import pointer_size_warning
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -139,7 +139,8 @@ def read_workload(sources: Sequence[Path], request: Request) -> Workload:
         traces = open_all(named, options, place.staging, request.sweep, importing)
     for source, trace in zip(sources, traces, strict=True):
         if trace.path != source and source.exists():  # no boot of it
-            _require_place(source, place.final(trace).path)
+            require_not_source(place.final(trace).path, source)
+            require_replaceable(place.final(trace).path)
     for source, trace in zip(sources, traces, strict=True):
         if any(note.startswith(LISTED) for note in trace.info.notes):
             raise HeapfitError(
@@ -171,13 +172,6 @@ def _read_starts(
 
 def _name_steps(name: str, progress: Progress) -> Progress:
     return lambda step, done: progress(f"{step} of {name}", done)
-
-
-def _require_place(source: Path, output: Path) -> None:
-    """Rejects a trace that would replace the file it was imported from."""
-    if output.exists() and output.samefile(source):
-        raise HeapfitError(f"{output}: is the file to import (choose another output)")
-    require_replaceable(output)
 
 
 def _read(trace: Trace, request: Request, progress: Progress) -> LoadedTrace | Survey:

@@ -26,6 +26,7 @@ from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.source import ImportOptions, OwnLines, Source
 from heapfit.importers.stream import ByteStream
 from heapfit.importers.told_names import read_told_names
+from heapfit.outputs.ours import require_not_source
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.progress import Progress, ignore_progress
 from heapfit.store_file import StoreFile
@@ -162,8 +163,7 @@ def _import(
     own = options.own_lines
     form = form or format_of(stream, own)
     _check_queue(stream.path, options.queue, options.queue if form.name == PACKETS else "")
-    if output.exists() and output.samefile(stream.path):
-        raise HeapfitError(f"{output}: is the file to import (choose another output)")
+    require_not_source(output, stream.path)
     with scratch_folder() as folder:
         boot, others = find_fullest(cut_boots(stream.path, form, Path(folder), own), own)
         with ByteStream(boot) if others else nullcontext(stream) as content:

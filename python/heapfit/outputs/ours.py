@@ -90,6 +90,12 @@ def is_forced() -> bool:
     return _forced.get()
 
 
+def require_not_source(output: Path, source: Path) -> None:
+    """HeapfitError if what is made from a file would replace it."""
+    if output.exists() and output.samefile(source):
+        raise HeapfitError(f"{output}: is the file to import (choose another output)")
+
+
 def require_replaceable(path: Path) -> None:
     """HeapfitError if a file at `path` would lose what heapfit did not write. Reads all of it."""
     require_file(path)

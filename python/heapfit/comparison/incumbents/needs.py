@@ -14,6 +14,7 @@ from heapfit.comparison.incumbents.heap import Heap, ReplayableTrace, make_syste
 from heapfit.comparison.incumbents.heap_names import describe_namesakes
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.work import limit_to_try_all
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
@@ -59,6 +60,13 @@ class Needs:
     def most(self) -> int | None:
         """The memory for all recordings; None where one of them has no region."""
         return find_largest(self.memories)
+
+    def require_most(self) -> int:
+        """The memory for all recordings; HeapfitError where one of them has no region."""
+        if self.most is None:
+            title = self.heap.title or self.heap.name
+            raise HeapfitError(f"{title}: serves these recordings in no region below 4 GiB")
+        return self.most
 
     @property
     def events(self) -> int:

@@ -129,8 +129,7 @@ def size_heap(
     served = [_drop_sizes(one, elsewhere) for one in recordings]
     known = MarginBasis(Load.of([one.profile for one in served]), MarginKind.UNKNOWN)
     needs = measure_incumbent(heap, served, progress)
-    if needs.most is None:
-        raise HeapfitError(f"{heap.title}: serves these recordings in no region")
+    needs.require_most()
     needs, size, known, _ = size_incumbent(needs, served, known=known, options=FitOptions())
     return needs.heap, Answer(size, known, None, needs.heap, is_kept=True)
 
