@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A chosen plan with what was measured to choose it, and how it is revised on longer recordings."""
+"""A chosen plan with what was measured to choose it, and the size and costs that follow from it."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans for several traces at once, for hold-out traces, and requests that break a plan."""
+"""Plans made from several traces at once, and measured on traces that they were not made from."""

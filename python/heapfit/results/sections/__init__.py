@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sections of pages about a heap, which several pages share; *_charts.py draw for them."""
+"""The sections of pages about a heap, which several pages share."""
