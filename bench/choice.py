@@ -36,7 +36,7 @@ from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import design_several
 from heapfit.plan.allocators import find_allocators, takes_pools
 from heapfit.plan.plan import Plan
-from heapfit.results.plans_of_several import verdicts
+from heapfit.results.plans import verdicts
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload

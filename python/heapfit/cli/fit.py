@@ -31,8 +31,7 @@ from heapfit.results.parts import (
     hide_unless,
     paragraph,
 )
-from heapfit.results.plans import plans_parts
-from heapfit.results.plans_of_several import several_plans_parts
+from heapfit.results.plans import plans_parts, several_plans_parts
 from heapfit.results.ranking import explain_ranking, ranking_table
 from heapfit.results.screen import first_screen
 
