@@ -381,7 +381,7 @@ def test_the_interval_of_a_fall_in_few_steps_is_no_hundred_times_the_life_left()
         if seen.run_out is not None:
             latest = seen.run_out.latest or np.inf
             widths.append((latest - seen.run_out.earliest) / (60 * 10))
-    assert np.median(widths) < 20
+    assert np.median(widths) < 25
 
 
 def test_many_short_boots_are_read_together(tmp_path):
@@ -475,11 +475,11 @@ def test_the_command_answers_first_and_in_json(tmp_path):
         )
     )
     printed = call_heapfit("forecast", str(file)).stdout
-    assert printed.startswith("Free memory falls by 10 B a minute (9.6 to 11.4): a request")
-    assert "about 2026-03-03 00:18" in printed.replace("\n", " ")
+    assert printed.startswith("Free memory falls by 10 B a minute (10 to 10): a request")
+    assert "about 2026-03-03 00:17" in printed.replace("\n", " ")
     content = json.loads(call_heapfit("forecast", str(file), "--json").stdout)
     assert content["finding"] == "falls"
-    assert content["run_out"]["date"] == "2026-03-03 00:18"
+    assert content["run_out"]["date"] == "2026-03-03 00:17"
     assert [one["bytes_left"] for one in content["run_outs"]] == [1024, 4096]
     assert content["decline"]["rate"] == pytest.approx(1 / 6)
 
@@ -558,6 +558,56 @@ def test_what_fell_and_may_be_level_has_no_date_beyond_ten_such_logs():
         assert "Free memory fell, and is level in the last" in " ".join(told.split())
     seen = find_outlook(make_log(100_000 - 40_000 * time))
     assert seen.run_out is not None
+
+
+@pytest.mark.parametrize(("states", "share"), [(40, 0.02), (100, 0.07), (300, 0.02)])
+def test_a_slow_loss_in_uneven_steps_is_neither_level_nor_ever_faster(states, share):
+    """Steps that differ by chance are no bend, though a bend of them reaches far."""
+    level, faster, ratios = 0, 0, []
+    for seed in range(20):
+        steps = np.random.default_rng(seed).uniform(0.5, 1.5, states)
+        seen = find_outlook(make_log(100_000 - np.cumsum(steps) * (share / states * 100_000)))
+        level += not seen.run_outs
+        faster += seen.decline is not None and seen.decline.at_last > seen.decline.rate
+        left = 60 * (100_000 * (1 - share) - 1024) / (share / states * 100_000)
+        ratios += [one.after / left for one in seen.run_outs[:1]]
+    assert level <= 3
+    assert faster <= 3
+    assert np.median(ratios) == pytest.approx(1, abs=0.1)
+
+
+def test_a_cache_beside_a_leak_falls_slower_and_not_level():
+    hours = np.arange(300) / 2
+    for seed in range(5):
+        noise = 300 * np.random.default_rng(seed).normal(size=300)
+        free = 200_000 - 40 * hours - 30_000 * -np.expm1(-hours / 50) + noise
+        seen = find_outlook(make_log(free))
+        assert seen.finding is Finding.FALLS
+        told = " ".join(one.text for one in forecast_parts(seen) if isinstance(one, Line))
+        assert "level in the last" not in told
+
+
+def test_a_leak_under_a_working_week_is_seen():
+    """Five days of load by day and night, two without: the hours of a week are its phases."""
+    hours = np.arange(28 * 24)
+    work = (hours // 24 % 7 < 5) & (hours % 24 >= 8) & (hours % 24 < 18)
+    for seed in range(4):
+        noise = 500 * np.random.default_rng(seed).normal(size=len(hours))
+        free = 150_000 - 80 * hours - 20_000 * work + noise
+        seen = find_outlook(make_log(free))
+        assert seen.finding is Finding.FALLS
+        assert seen.decline is not None and seen.decline.rate * 60 == pytest.approx(80, rel=0.1)
+
+
+def test_a_clock_that_is_set_while_it_runs_begins_as_if_always_set(tmp_path):
+    begin = datetime(1970, 1, 1, tzinfo=UTC), datetime(2026, 11, 29, 10, tzinfo=UTC)
+    times = [begin[i >= 5] + timedelta(minutes=i) for i in range(60)]
+    lines = [f"{one:%Y-%m-%d %H:%M:%S} free {40_000 - 50 * i}" for i, one in enumerate(times)]
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    shown = " ".join(call_heapfit("forecast", str(tmp_path / "device.log")).stdout.split())
+    assert "Free memory falls by 50 B a minute" in shown
+    assert "60 states over 59 min" in shown
+    assert "about 2026-11-29 22:59" in shown
 
 
 @pytest.mark.parametrize(("least", "told"), [(93.2, True), (93.0, False)])

@@ -40,6 +40,7 @@ _ENOUGH = 1000  # values to see that; of more, every other one or fewer
 _NEWEST = 6  # different values of which a pace is found
 _LONGER = 1.4  # times as long is the next part that is tried
 _AGREES = 1.5  # standard errors within which the slopes of parts agree
+_TURNS = 3.0  # standard errors by which the pace before differs, if the fall changes it
 _NO_PACE = 2.0  # times the pace: a larger doubt leaves open whether a fall goes on
 _STEPPED = 1.5  # times the noise, that is lost for good in steps: the fall is one of steps
 _NEARBY = 7  # values over which the pace hardly changes
@@ -48,7 +49,7 @@ _SLOWER = 2.0  # times as slow as the newest part its newest values may be, at m
 _FASTER = 1.35  # likewise, as fast; always
 _SPEEDED = 3.0  # times as slow as the newest part the one before counts, at most
 _DOUBT = 3.0  # over the values: as much more may be left of a bend than of two lines
-_UNEVEN = 1.3  # times as much as steps show do they hide: they differ, and are few
+_UNEVEN = 1.6  # times as much as steps show do they hide: they differ, and are few
 _NEAR = 0.3  # of the way from the lows to the highs the last request may still be served
 
 
@@ -139,12 +140,17 @@ def wanders(values: Numbers) -> bool:
 def find_decline(values: Numbers) -> Decline:
     """The pace of the newest straight part."""
     noise, steps = _find_noise(values)
+
+    def find_error(length: int) -> float:
+        """The standard error of the pace of so many values."""
+        return sqrt(12 * noise / length**3 + 1.2 * steps / length)
+
     different = (i for i in range(_NEWEST, len(values)) if len({*values[-i:].tolist()}) >= _NEWEST)
     found: list[tuple[int, float, float]] = []
     lowest, highest, count = -inf, inf, next(different, len(values))
     while not found or found[-1][0] < len(values):
         rate = -find_trend(values[-count:]).slope
-        error = sqrt(12 * noise / count**3 + 1.2 * steps / count)
+        error = find_error(count)
         lowest = max(lowest, rate - _AGREES * error)
         highest = min(highest, rate + _AGREES * error)
         if lowest > highest and found[-1][1] >= -found[-1][2]:  # what rises at last swings
@@ -155,6 +161,10 @@ def find_decline(values: Numbers) -> Decline:
     earlier = values[max(0, len(values) - 2 * since) : len(values) - since]
     is_long = len(earlier) >= _NEWEST
     before = -find_trend(earlier if is_long else values).slope
+    apart = _TURNS * hypot(error, find_error(len(earlier) if is_long else len(values)))
+    is_faster = rate - before > apart
+    if before <= rate + apart:
+        before = min(before, rate)
     if before < rate:
         is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
         before = max(before, rate / _SPEEDED) if is_bent else 0.0
@@ -164,7 +174,7 @@ def find_decline(values: Numbers) -> Decline:
     least = rate * exp(-doubt - doubt**2 / 2) if doubt < _NO_PACE else 0.0
     low = min(least, max(newest - spread, slowest))
     high = max(rate + NORMAL_95 * error, min(newest + spread, rate * _FASTER))
-    now = rate * sqrt(rate / before) if 0 < before < rate else rate
+    now = rate * sqrt(rate / before) if is_faster and before > 0 else rate
     return Decline(rate, max(0.0, low), high, since, before, now)
 
 
@@ -215,8 +225,9 @@ def find_end(
 
     after = max(0.0, low / decline.rate) if decline.rate > 0 else inf
     earliest = cross(low, decline.high, -1, noise) if low > sqrt(variance) else 0.0
-    if bend < 0:
+    if decline.at_last > decline.rate:
         after = lose(max(0.0, low), decline.rate)
+    if bend < 0:  # which may be chance, but may not: the earliest end is the one to fear
         earliest = min(earliest, lose(max(0.0, low - sqrt(variance)), decline.high))
     if decline.low <= 0:
         return after, min(after, earliest), None

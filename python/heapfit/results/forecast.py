@@ -142,16 +142,18 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     is_block = seen.finding is Finding.SHRINKS
     what, verb = ("The largest free block", "shrinks") if is_block else ("Free memory", "falls")
     part = f" in the last {_length(decline.since, seen.log)}"
-    if not seen.run_outs:
+    if not seen.run_outs and decline.low <= max(0.0, decline.rate / 3):  # no clear pace
         return f"{what} fell, and is level{part}. No date."
     # A pace before that is within the interval may be the same.
     pace = f"{part}, faster than before" if decline.before < decline.low else ""
     pace = f"{part}, slower than before" if decline.before > decline.high else pace
     pace = " now, ever faster" if decline.at_last > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
+    lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
+    if not seen.run_outs:
+        return f"{lost}. No date: at this pace it lasts ten such logs, and it may become level."
     ends = [_describe_end(seen, one) for one in seen.run_outs]
     sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
-    lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
     return f"{lost}: {'; '.join(ends)}.{sizes}"
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 from math import ceil, inf
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 
@@ -43,14 +43,13 @@ _STARTUP = 10  # the first tenth is left out
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows
 _FULL_WINDOWS = 0.75  # share of windows that have a state
 _SHORTEST_CYCLE = 4  # states
-_PHASES = 24  # of a cycle
+_PHASES = 168  # of a cycle: a week by the hour
 _LAST = 3  # states, whose median is where a boot ends
 _FEWEST_LIVES = 3  # boots that ended
 _TIMES = (1, 10)  # as long as the log
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
-_Falling: TypeAlias = tuple[Decline, Numbers, Numbers, bool]  # in windows; highs, lows; a block's
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
 _LOWER = "{} is lower at last, and may come up again"
 _WANDERS = "{} wanders slowly up and down, as a fall of the same size would be part of it"
@@ -63,6 +62,16 @@ class _Series(NamedTuple):
     free: Numbers
     dips: Numbers  # free bytes, or the least ever where that has just fallen
     blocks: Numbers  # largest free block; infinite where none is printed
+
+
+class _Falling(NamedTuple):
+    """A series that falls, in windows with as many states each."""
+
+    decline: Decline
+    highs: Numbers
+    lows: Numbers
+    width: float  # of a window, in seconds or states
+    is_block: bool
 
 
 class Finding(StrEnum):
@@ -226,17 +235,18 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
     falling = [*_find_falling(series, seen, last)]
     if falling:
-        decline, *_, is_block = falling[0]
+        first = falling[0]
         return replace(
             seen,
-            finding=Finding.SHRINKS if is_block else Finding.FALLS,
-            decline=decline.scale(width),
-            run_outs=(*_find_run_outs(falling, seen, width),),
+            finding=Finding.SHRINKS if first.is_block else Finding.FALLS,
+            decline=first.decline.scale(first.width),
+            run_outs=(*_find_run_outs(falling, seen),),
         )
     for name, one in _list_measures(series):
         if doubt := _find_doubt(one, seen.windows):
             return replace(seen, finding=Finding.UNCLEAR, reason=doubt.format(name or "it"))
-    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if fell(highs) else ""))
+    is_filled = period is None and fell(highs)
+    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if is_filled else ""))
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
     return replace(
@@ -287,8 +297,12 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
         _, highs, lows = _cut(one, seen.windows)
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
+            # One more state in some windows than in others is a swing that the log does not show.
+            states = len(one.places)
+            width, highs, lows = _cut(one, states // ceil(states / seen.windows))
             gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
-            yield find_decline(values), highs + gained, lows + gained, bool(name)
+            decline = find_decline(lows if name else highs)
+            yield _Falling(decline, highs + gained, lows + gained, width, bool(name))
 
 
 def _find_reserves(lows: Numbers) -> Mapping[int, float]:
@@ -368,34 +382,33 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
     return 0.0, empty, empty
 
 
-def _find_run_outs(
-    falling: Sequence[_Falling], seen: Outlook, width: float
-) -> Iterator[RunOutTime]:
+def _find_run_outs(falling: Sequence[_Falling], seen: Outlook) -> Iterator[RunOutTime]:
     """When a given request fails; without one, as large a one as failed, else assumed ones.
 
     What falls first counts. Assumed are those that the heap serves to the end of the log.
     """
     failed = max(one.failed or 0 for one in seen.log.states)
-    least = min(float(lows[-ceil(len(lows) / 8) :].mean()) for _, _, lows, _ in falling)
+    least = min(float(one.lows[-ceil(len(one.lows) / 8) :].mean()) for one in falling)
     # A failure is seen at the next state, and with a cycle at its next low, half of it on average.
-    apart = width * seen.windows / len(seen.boot) + (seen.period or 0) / 2
+    span = falling[0].width * len(falling[0].highs)
+    apart = span / len(seen.boot) + (seen.period or 0) / 2
     assumed = [one for one in ASSUMED if one < least and seen.log.unit == "B"]
     known = sorted(seen.needed) or [failed][: bool(failed)]
     for size in known or assumed or [0]:
         ends = [
             RunOutTime(
-                after * width,
-                earliest * width,
-                latest and latest * width + apart,
+                after * one.width,
+                earliest * one.width,
+                latest and latest * one.width + apart,
                 size,
-                is_block,
+                one.is_block,
                 not known and size > 0,
             )
-            for decline, highs, lows, is_block in falling
-            if decline.rate > 0
-            for after, earliest, latest in (find_end(decline, highs, lows, size),)
+            for one in falling
+            if one.decline.rate > 0
+            for after, earliest, latest in (find_end(one.decline, one.highs, one.lows, size),)
             # What may not go on, and takes longer than ten such logs, has no date.
-            if latest is not None or after < max(_TIMES) * seen.windows
+            if latest is not None or after < max(_TIMES) * len(one.highs)
         ]
         if ends:
             yield min(ends, key=lambda one: one.after)

@@ -20,6 +20,8 @@ from math import isnan
 from operator import attrgetter
 from pathlib import Path
 
+import numpy as np
+
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.dump import read_dump
 from heapfit.forecast.log.figures import UnclearFigureError, settle
@@ -46,6 +48,7 @@ _DIGITS = re.compile(
 _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
 )
+_JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
 _LOOKED_AT = 5_000  # lines, by which a stack is known
 _INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)
 _EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
@@ -285,14 +288,32 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         ),
         None,
     )
-    states = [*_make_states(found, clock)]
+    seconds = [one.moments.get(clock) if clock else None for one in found]
+    states = [*_make_states(found, _set_clock(seconds))]
     known = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, *known)
 
 
-def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapState]:
+def _set_clock(seconds: Sequence[float | None]) -> Sequence[float | None]:
+    """The times by a clock that is set while it runs, which begins in 1970: as if always set.
+
+    A jump by twenty years, or back by a reset, takes as long as most steps do.
+    """
+    known = [one for one in seconds if one is not None]
+    steps = np.diff(known)
+    is_jump = np.abs(steps) > _JUMP
+    if is_jump.all() or not is_jump.any():
+        return seconds
+    steps[is_jump] = np.median(steps[~is_jump])
+    times = np.cumsum([0.0, *steps])
+    last = int(np.argmax(known))
+    told = iter((times + (known[last] - times[last])).tolist())
+    return [None if one is None else next(told) for one in seconds]
+
+
+def _make_states(found: Sequence[Sample], times: Sequence[float | None]) -> Iterator[HeapState]:
     first = found[0].boot
-    for one in found:
+    for one, seconds in zip(found, times, strict=True):
         free, least, largest, failed, failures = (
             None if value is None else int(value)
             for value in map(
@@ -303,7 +324,7 @@ def _make_states(found: Sequence[Sample], clock: Clock | None) -> Iterator[HeapS
         yield HeapState(
             one.line,
             one.boot - first,
-            None if clock is None else one.moments.get(clock),
+            seconds,
             free or 0,
             least,
             largest,
