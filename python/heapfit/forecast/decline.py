@@ -44,8 +44,7 @@ _TURNS = 3.0  # standard errors by which the pace before differs, if the fall ch
 _NO_PACE = 2.0  # times the pace: a larger doubt leaves open whether a fall goes on
 _STEPPED = 1.5  # times the noise, that is lost for good in steps: the fall is one of steps
 _NEARBY = 7  # values over which the pace hardly changes
-_BENT = 1.1  # times as fast was a part before, if the fall is to slow down further:
-_SLOWER = 2.0  # times as slow as the newest part its newest values may be, at most
+_SLOWER = 2.0  # times as slow as the newest part its newest values may be, at most, if it slows
 _FASTER = 1.35  # likewise, as fast; always
 _SPEEDED = 3.0  # times as slow as the newest part the one before counts, at most
 _DOUBT = 3.0  # over the values: as much more may be left of a bend than of two lines
@@ -168,7 +167,7 @@ def find_decline(values: Numbers) -> Decline:
     if before < rate:
         is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
         before = max(before, rate / _SPEEDED) if is_bent else 0.0
-    slowest = rate / _SLOWER if before > _BENT * rate else rate
+    slowest = rate / _SLOWER if before > rate else rate
     doubt = NORMAL_95 * error / rate if rate > 0 else inf
     # A pace is above 0: as the lower end of a gamma law, which is 1 - doubt where that is small.
     least = rate * exp(-doubt - doubt**2 / 2) if doubt < _NO_PACE else 0.0
