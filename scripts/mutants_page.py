@@ -91,10 +91,11 @@ drawn of the lines whose first was left, as these are not judged. Half of them w
 is why the share fell from 85 % while lines rose to the share in the table. At last the next mutant
 was judged of lines that had none, and the 111 timeouts were run again with a hundred times their
 limit on the clock: none of them ended well. What was left of `heap_free_sized` showed that no test
-had a plan by which a size leads to its list at level 0: there is one now. Of the survivors below,
-`list_grow` gets the same refusal from its next terms (a used group is in no list, and behind the
-count there is no free one), and `try_table` may try any multipliers: where no table is free of
-collisions, a search finds the pool."""
+had a plan by which a size leads to its list at level 0: there is one now. Of core's last five
+survivors four were tests that nobody had written: on 2026-11-30 one counts the loads of a group
+that cannot grow (`list_grow`), one asks that an index multiplies by odd numbers (`try_table`), one
+has the highest tag (`is_plan_sound`), one marks granules before the first chunk
+(`are_pairs_sound`). The fifth, `size_slot`, changes a bound that only damaged trees meet."""
 
 BRANCHES = """\
 ## Branches of core
