@@ -341,6 +341,19 @@ def test_a_bluetooth_buffer_holds_the_largest_packet_whole(burst):
     assert found["BT_BUF_ACL_RX_COUNT_EXTRA"] >= 14
 
 
+def test_the_memory_of_whole_packets_has_what_lies_beside_each(burst):
+    """Ten packets of 1,500 B at once, with 32, 16 and no bytes beside each buffer."""
+    bluetooth, matter, tinyusb, riot = (
+        settings_for(system, burst, options(admission=0.65))
+        for system in ("zephyr-bluetooth", "matter", "tinyusb", "riot")
+    )
+    assert values(bluetooth)["BT_BUF_ACL_RX_COUNT_EXTRA"] == 9  # one is there anyhow
+    assert bluetooth.memory == 10 * (32 + 1504)
+    assert matter.memory == 10 * (16 + 1500)
+    assert tinyusb.memory == 10 * 2048
+    assert riot.memory == riot.settings[0].value
+
+
 def test_kconfig_lines_are_comments_or_assignments(burst):
     found = settings_for("zephyr", burst, options())
     lines = as_text(found).splitlines()
