@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from small_traces import event_array
+from small_traces import event_array, load_lines
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -19,6 +19,7 @@ from heapfit.design.budgets.greedy_budgets import (
 )
 from heapfit.design.pools.special_pools import pool_sizes, special_pools_plan, special_sizes
 from heapfit.design.pools.static_pools import ALLOCATOR, block_sizes, worst_case_plan
+from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Pool
 from heapfit.trace.loaded import live_sizes_at, load_trace
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -148,6 +149,25 @@ def test_sizes_that_need_equal_blocks_are_one_class(tmp_path) -> None:
     plan = worst_case_plan(ALLOCATOR, loaded)
     peaks = _engine.pool_peaks(loaded.events, [(528, True)], 8, ALLOCATOR)
     assert [pool.count for pool in plan.pools if pool.size == 528] == list(peaks.counts)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "told"),
+    [
+        (range(8, 2048 + 1, 8), None),
+        (range(8, 2056 + 1, 8), "257 sizes up to 2,056 B are too many, or too large, for pools"),
+        ((8, 2**31 - 64), None),
+        ((8, 2**31 - 56), "2 sizes up to 2,147,483,592 B are too many, or too large, for pools"),
+    ],
+)
+def test_pools_of_each_size_end_at_256_of_them_and_below_2_gib(tmp_path, sizes, told) -> None:
+    lines = [f"a {number} {size}" for number, size in enumerate(sizes)]
+    loaded = load_lines(tmp_path / "run.heap", lines)
+    if told is None:
+        assert len(worst_case_plan(ALLOCATOR, loaded).pools) == len(sizes)
+    else:
+        with pytest.raises(HeapfitError, match=f"^{told}$"):
+            worst_case_plan(ALLOCATOR, loaded)
 
 
 # ---- Lee and Yi's budgets

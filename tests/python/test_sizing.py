@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from captures import between, ethernet, ipv4, pcap
-from small_traces import heapfit, heapfit_json, table2
+from small_traces import heapfit, heapfit_json, load_lines, table2
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
@@ -354,6 +354,12 @@ def test_pools_without_fall_back_have_the_least_counts_that_serve_the_trace(camp
     for place, count in enumerate(counts):
         assert refused.share(place) <= 0.05 and (count == 0 or fewer.share(place) > 0.05)
     assert all(one.count_alone <= one.alone.run_out.count for one in sizing.pools)
+
+
+def test_a_pool_that_only_resizes_enter_is_sized(tmp_path):
+    trace = load_lines(tmp_path / "run.heap", ["a 0 64", "r 0 128", "f 0"]).trace
+    first, second = size_pools(trace, 0.9, PoolOptions(sizes=(64, 128))).pools
+    assert (first.count, second.count, first.count_alone) == (1, 1, 1)
 
 
 def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
