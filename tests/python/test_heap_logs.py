@@ -538,6 +538,21 @@ BOOT = "*** Booting Zephyr OS build v3.7.0 ***\n"
 CALLS_OF_A_BOOT = "malloc({}) = 0x20001000\nmalloc(8) = 0x20001100\nfree(0x20001000)\n"
 
 
+CLOCKS_OF_BOOTS = (
+    *("[{:6}][I][main.cpp:42] loop(): ", "[{}] ", "[{:8}] ", "{}: ", "[I][{}] ", "I ({}) heap: "),
+    *("[{:05}] ", "00> [{:8}] ", "{} ms ", "[ {} ] "),
+)
+
+
+def print_boots(clock: str, *times: int, boots: int = 2) -> str:
+    """Requests at these milliseconds of each boot."""
+    return "".join(
+        f"{clock.format(time)}malloc({16 + boot}) = 0x{0x2000_0000 + 64 * i:08x}\n"
+        for boot in range(boots)
+        for i, time in enumerate(times)
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "events"),
     [
@@ -548,6 +563,14 @@ CALLS_OF_A_BOOT = "malloc({}) = 0x20001000\nmalloc(8) = 0x20001100\nfree(0x20001
             [2, 1],
         ),
         (BOOT + CALLS_OF_A_BOOT.format(24), [3]),
+        *((print_boots(clock, 312, 318, 402, 61_000), [4, 4]) for clock in CLOCKS_OF_BOOTS),
+        *((print_boots(clock, 30, 34, 72, 900), [4, 4]) for clock in CLOCKS_OF_BOOTS),
+        *(
+            (print_boots(clock, 30, 90, 900, 36, 905, 1010, boots=1), [6])
+            for clock in CLOCKS_OF_BOOTS
+        ),
+        # numbers of tasks are no clock
+        (print_boots("[{}] ", 12, 300, 300, 12, 300, 12, 12, 300, 300, 300, boots=1), [10]),
     ],
 )
 def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):

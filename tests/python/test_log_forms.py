@@ -263,6 +263,16 @@ def test_a_clock_before_a_line_is_taken_off(tmp_path, clock):
     assert judge(print_clock(clock), tmp_path, CLOCKS[clock], is_timed=True) == "right"
 
 
+@pytest.mark.parametrize("count", ["[{n}] ", "[{task}] ", "{n}: ", "[{line}] x\n[{next}] ", "[7] "])
+def test_a_number_of_a_line_or_task_is_no_clock(tmp_path, count):
+    lines = (
+        count.format(n=n, task=n % 3 * 100, line=2 * n, next=2 * n + 1) + f"free heap {FIRST - n}"
+        for n in range(STATES)
+    )
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    assert read_log(tmp_path / "device.log").clock is None
+
+
 # Dates of two states, which tell the day from the month or not: the last as ISO 8601 has it.
 ORDERS = {
     ("30/01/2026", "01/02/2026"): "2026-02-01",
@@ -620,7 +630,7 @@ def test_no_description_takes_long_on_any_line(between: str) -> None:
             continue
         begun = time.process_time()
         for line in lines:
-            read(LogLine(1, line, line, {}, 0, is_start=False))
+            read(LogLine(line, line, {}, is_start=False))
         assert time.process_time() - begun < 1, names
 
 
@@ -642,7 +652,7 @@ def test_no_line_takes_long(tmp_path: Path, text: str, length: int) -> None:
 
 def test_a_row_of_numbers_is_read_by_its_commas() -> None:
     (sample,) = read_lines_by(["h {free},{used},{total}"])(
-        LogLine(1, "h 100,200,300", "", {}, 0, is_start=False)
+        LogLine("h 100,200,300", "", {}, is_start=False)
     )
     assert [sample.values[field] for field in (Field.FREE, Field.ALLOCATED, Field.TOTAL)] == [
         *(100, 200, 300)

@@ -15,7 +15,7 @@ from typing import Any
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers.formats import FRAMES, LOG, Format, find_format
-from heapfit.importers.log_lines import LineReader, may_tell_start, order_dates
+from heapfit.importers.log_lines import BEHIND, LineReader, may_tell_start, order_dates
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import ByteStream
 
@@ -86,7 +86,8 @@ def _cut_lines(content: bytes) -> Iterator[bytes]:
     texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
     reader, begin, at = LineReader(), 0, 0
     for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
-        if (not is_long or may_tell_start(line)) and reader.read(number, text).is_start:
+        behind = texts[number + 1 : number + 1 + BEHIND]
+        if (not is_long or may_tell_start(line)) and reader.read(number, text, behind).is_start:
             yield content[begin:at]
             begin = at
         at += len(line)

@@ -34,11 +34,9 @@ class Clock(StrEnum):
 class LogLine:
     """A line without what stands before its text."""
 
-    number: int  # in the file, from 1
     raw: str  # without colours
     text: str  # without prefixes
     moments: dict[Clock, float]  # seconds by each clock that it begins with, which do not wrap
-    boot: int  # starts of the device before it
     is_start: bool  # it tells a start of the device
 
 
@@ -65,6 +63,7 @@ _OPEN = (
 )
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 # How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
+# What stands in a bracket looks back at it, as _OPEN has taken it.
 _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (
         Clock.DATE,
@@ -109,11 +108,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         r"(?P<days>\d|\d{3,}):(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)(?![\d:])",
         "days, hours, minutes and seconds",
     ),
-    (
-        Clock.UPTIME,
-        rf"(?:T|D|Day\s)(?P<days>\d+)[,\s-]\s*{_HMS}",
-        "days and time of day behind a T",
-    ),
+    (Clock.UPTIME, rf"(?:T|D|Day\s)(?P<days>\d+)[,\s-]\s*{_HMS}", "days behind a T"),
     (Clock.DAY, rf"(?=\d\dh){_HMS}", "03h04m05s"),
     (
         Clock.UPTIME,
@@ -134,20 +129,16 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
     (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
     (Clock.UPTIME, r"(?P<h>\d{3,}):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)\b", "hours beyond a day"),
     (Clock.UPTIME, r"(?P<ms>0\d{9})\s?(?=\[)", "Particle: milliseconds in ten digits"),
-    (Clock.UPTIME, rf"\[\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
-    (
-        Clock.UPTIME,
-        rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b(?!\s0x))",
-        "programs' own loggers: milliseconds",
-    ),
-    (Clock.UPTIME, r"(?<=\[)(?<!\d)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
+    (Clock.UPTIME, rf"(?<=\[)\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
+    (Clock.UPTIME, rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b(?!\s0x))", "own loggers: ms"),
+    (Clock.UPTIME, r"(?<=\[)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
     (Clock.UPTIME, r"(?P<us>\d+(?:\.\d+)?)\s?us\b", "microseconds"),
     (Clock.UPTIME, r"(?P<ms>\d+(?:\.\d+)?)\s?ms\b", "milliseconds"),
     (Clock.UPTIME, r"(?P<S>\d+(?:\.\d+)?)\s?s(?:ec\w*)?\b", "seconds"),
     (Clock.UPTIME, r"(?:ms|millis(?:\(\))?)\s*[:=]\s*(?P<ms>\d+)", "milliseconds by name"),
-    (None, r"\[0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
-    (Clock.UPTIME, r"\[\s*(?P<ms>\d+)\](?=\s*\S)", "[millis]"),
-    (Clock.UPTIME, r"(?P<ms>[1-9]\d{3,}):\s(?=\s*[^\s\d])", "millis:"),
+    (None, r"(?<=\[)0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
+    (Clock.UPTIME, r"(?<=\[)\s*(?P<ms>\d+)\s?\](?!\s?[=:]\s*\d)(?=\s*\S)", "[millis]"),
+    (Clock.UPTIME, r"(?P<ms>0|[1-9]\d*):\s(?=\s*[^\s\d])", "millis:"),
     (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s>](?=\s*\D)", "ts: seconds with six digits behind"),
     (None, r"\d+\s+(?P<ticks>\d+)\s+\[[^\]]*\]", "FreeRTOS: line, ticks and task"),
     (Clock.DAY, _HMS, "serial monitors"),
@@ -161,11 +152,7 @@ _PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
         rf"(?<=\[)(?!{CALLS}\]|[^\]]{{0,40}}\d{{4}})[^\]\[=]{{0,40}}\](?!\s?[=:]?\s*\d)",
         "tags, tasks, threads",
     ),
-    (
-        None,
-        r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?",
-        "source, line",
-    ),
+    (None, r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source"),
     (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
     (None, r"(?:/dev/tty\w{1,40}|COM\d{1,4})(?=[\s:>|])", "terminals of several lines"),
     (None, r"#\d+(?![\w.])", "number of a line"),
@@ -223,6 +210,9 @@ _START_WORDS = (  # of which each line that tells a start has one
 )
 _MOST_PREFIXES = 8
 _JITTER = 2.0  # seconds by which lines of several tasks may stand in another order
+_FALL = 0.02  # seconds of an uptime that may begin again; less is the order of lines
+_FEWEST_TIMES = 3  # that a boot has more of, where it takes less
+BEHIND = 16  # lines behind one, by which it is known whether an uptime begins again there
 _BOOT_LINES = 40  # lines that a start takes, which may tell it in several ways
 # Where a clock begins again by itself: from what on, and after how long.
 _DAY, _YEAR, _WRAP = 86_400.0, 365 * 86_400.0, 2.0**32 / 1000
@@ -253,26 +243,28 @@ class LineReader:
         self.boot = 0  # starts so far
         self._started = -_BOOT_LINES  # the line that told the last start
         self._kinds: set[int] = set()  # in which ways it was told
-        self._last: dict[Clock, float] = {}
+        self._times: dict[Clock, list[float]] = {}  # of this boot
         self._added: dict[Clock, float] = {}  # where a clock began again by itself
 
-    def read(self, number: int, line: str) -> LogLine:
-        """The next line of the log."""
+    def read(self, number: int, line: str, behind: Sequence[str] = ()) -> LogLine:
+        """The next line of the log; `behind`: up to BEHIND lines that follow."""
         raw = _COLOUR.sub("", line)
         said, before = _START.search(raw), self.boot
         moments, text = split_prefix(raw)
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
-            self._last.pop(Clock.UPTIME, None)
-        times = self.advance(number, moments)
-        return LogLine(number, raw, text, times, self.boot, self.boot > before)
+            self._times.pop(Clock.UPTIME, None)
+        times = self.advance(number, moments, behind)
+        return LogLine(raw, text, times, self.boot > before)
 
-    def advance(self, number: int, moments: Mapping[Clock, float]) -> dict[Clock, float]:
+    def advance(
+        self, number: int, moments: Mapping[Clock, float], behind: Sequence[str] = ()
+    ) -> dict[Clock, float]:
         """The times of a line, which go on where a clock begins again by itself."""
-        if sum(self._advance(clock, seconds) for clock, seconds in moments.items()):
+        if sum(self._advance(clock, seconds, behind) for clock, seconds in moments.items()):
             self._started, self._kinds = number, set()
             self.boot += 1
-        return {clock: self._last[clock] for clock in moments}
+        return {clock: self._times[clock][-1] for clock in moments}
 
     def _is_another(self, number: int, kind: int) -> bool:
         """True if a line tells another start than the lines just before it."""
@@ -282,17 +274,35 @@ class LineReader:
         self._kinds.add(kind)
         return is_another
 
-    def _advance(self, clock: Clock, seconds: float) -> bool:
+    def _advance(self, clock: Clock, seconds: float, behind: Sequence[str]) -> bool:
         """True if a clock falls, which ends a boot."""
-        added, last = self._added.get(clock, 0.0), self._last.get(clock)
-        drop = 0.0 if last is None else last - added - seconds
+        times, added = self._times.setdefault(clock, []), self._added.get(clock, 0.0)
+        drop = times[-1] - added - seconds if times else 0.0
         begin, length = _WRAPS.get(clock, (inf, inf))
         if drop > length / 2 and begin <= drop + seconds <= length:
             added, drop = added + length, 0.0
-        fell = drop > _JITTER
+        fell = drop > _JITTER or (
+            clock is Clock.UPTIME and drop > _FALL and _begins_again(seconds + added, times, behind)
+        )
+        if fell:
+            times.clear()
         self._added[clock] = added
-        self._last[clock] = seconds + added
+        times.append(seconds + added)
         return fell
+
+
+def _begins_again(seconds: float, times: Sequence[float], behind: Sequence[str]) -> bool:
+    """True if an uptime goes on from near the first of `times`, all of a boot.
+
+    A late line of another task is soon followed by its likes; a boot takes about as many lines as
+    the one before. What falls more often is the number of a task.
+    """
+    is_first = seconds <= 1.1 * times[0] + _FALL and len({*times}) > _FEWEST_TIMES
+    if not is_first or any(before - after > _FALL for before, after in pairwise(times)):
+        return False
+    later = [split_prefix(line)[0].get(Clock.UPTIME, 0.0) for line in behind]
+    back = next((i for i, one in enumerate(filter(None, later), 1) if one >= times[-1]), inf)
+    return 2 * back > len(times)
 
 
 def may_tell_start(text: bytes) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -28,10 +28,10 @@ from heapfit.forecast.log.figures import UnclearFigureError, settle
 from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_lines_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
-from heapfit.forecast.log.words import MAIN, spell
+from heapfit.forecast.log.words import LONGEST_NAME, MAIN, find_memory, spell
 from heapfit.grouping import group
 from heapfit.importers.formats import find_foreign
-from heapfit.importers.log_lines import LONGEST_LINE, LineReader, order_dates
+from heapfit.importers.log_lines import BEHIND, LONGEST_LINE, LineReader, order_dates
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.stream import ByteStream
 
@@ -41,7 +41,6 @@ _STDIN = Path("/dev/stdin")
 _CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one first
 _NEAR = 5  # lines between a failed request and the state that is printed of it
 _MOST_HEAPS = 16  # that are judged; more that differ in digits are one
-_LONGEST_NAME = 60  # characters
 _DIGITS = re.compile(
     r"(?<![A-Za-z_\d.])(?:0[xX][\da-fA-F]+|\d[\d.,:]*)"
 )  # that are no part of a word
@@ -50,8 +49,6 @@ _FIGURE_WORDS = re.compile(
 )
 _JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
 _LOOKED_AT = 5_000  # lines, by which a stack is known
-_INTERNAL = re.compile(r"\binternal\b", re.IGNORECASE)
-_EXTERNAL = re.compile(r"psram|spiram|external", re.IGNORECASE)
 
 
 # Why figures that stand alone give no date.
@@ -152,8 +149,8 @@ def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, bool, int]:
     name, found = heap
     return (
         all(one.values.get(Field.FREE) == 0 for one in found),
-        not _INTERNAL.search(name),
-        bool(_EXTERNAL.search(name)),
+        find_memory(name) != "internal",
+        find_memory(name) == "PSRAM",
         -sum(len(one.values) for one in found),
     )
 
@@ -173,12 +170,12 @@ def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
 
 
 def _read_samples(
-    lines: Iterable[tuple[int, str]], forms: Sequence[tuple[str, Form]]
+    lines: Sequence[tuple[int, str]], forms: Sequence[tuple[str, Form]]
 ) -> tuple[list[Sample], str]:
     """The samples of all lines, and the form of most of them."""
     reader, found, counts = LineReader(), list[Sample](), Counter[str]()
-    for number, text in lines:
-        line = reader.read(number, spell(text))
+    for i, (number, text) in enumerate(lines, 1):
+        line = reader.read(number, spell(text), [behind for _, behind in lines[i : i + BEHIND]])
         for name, read in forms:
             if samples := read(line):
                 counts[name] += len(samples)
@@ -229,7 +226,7 @@ def _find_distance(failure: Sample, state: Sample) -> tuple[bool, int]:
 def _rank_distance(failure: Sample, state: Sample) -> tuple[bool, bool, bool]:
     """How far a failed request is from a state: of another memory, that had room, of PSRAM."""
     known, size = state.values, failure.values[Field.FAILED]
-    is_external, is_named = (bool(_EXTERNAL.search(one.memory)) for one in (state, failure))
+    is_external, is_named = (find_memory(one.memory) == "PSRAM" for one in (state, failure))
     has_room = known.get(Field.LARGEST, known.get(Field.FREE, 0.0)) >= size
     return bool(failure.memory) and is_named != is_external, has_room, is_external
 
@@ -257,7 +254,7 @@ def _name_heap(name: str, state: Sample) -> str:
 
 def _name_words(sample: Sample) -> str:
     name = next((sample.names[field] for field in MAIN if field in sample.names), "")
-    return " ".join(name[-_LONGEST_NAME:].split())
+    return " ".join(name[-LONGEST_NAME:].split())
 
 
 def _come_in_turn(found: Sequence[tuple[str, ...]]) -> bool:
@@ -280,18 +277,24 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
         del one.values[field]
     found, region, notes = settle(found)
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
-    clock = next(  # that nine of ten states have
-        (
-            one
-            for one in _CLOCKS
-            if sum(one in state.moments for state in found) >= 0.9 * len(found)
-        ),
-        None,
-    )
+    clock = next((one for one in _CLOCKS if _is_clock(found, one)), None)
     seconds = [one.moments.get(clock) if clock else None for one in found]
     states = [*_make_states(found, _set_clock(seconds))]
     known = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, *known)
+
+
+def _is_clock(found: Sequence[Sample], clock: Clock) -> bool:
+    """True if nine of ten states have a time, which is no number of a line, state or task."""
+    timed = [one for one in found if clock in one.moments]
+    steps = [
+        (round(1000 * (after.moments[clock] - before.moments[clock])), after.line - before.line)
+        for before, after in pairwise(timed if clock is Clock.UPTIME else ())
+        if before.boot == after.boot
+    ]
+    falls = sum(step < 0 for step, _ in steps)
+    is_number = steps and all(step in (0, 1, lines) for step, lines in steps)
+    return len(timed) >= 0.9 * len(found) and not (is_number or falls > 0.1 * len(steps))
 
 
 def _set_clock(seconds: Sequence[float | None]) -> Sequence[float | None]:

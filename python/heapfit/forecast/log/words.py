@@ -166,7 +166,7 @@ _LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name betwee
 _PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
 _LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_LONGEST_NAME = 60  # characters
+LONGEST_NAME = 60  # characters
 _MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
 _UNITS = {"k": 1024, "m": 1024**2, "p": 16}  # by the first letter; B without one
@@ -180,7 +180,7 @@ MAIN = (
 
 
 def _normalise(label: str) -> str:
-    return _CAMEL.sub(" ", label[-_LONGEST_NAME:]).replace("_", " ").lower()
+    return _CAMEL.sub(" ", label[-LONGEST_NAME:]).replace("_", " ").lower()
 
 
 def spell(line: str) -> str:
