@@ -17,17 +17,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.job import Job, WorkerDiedError, perform
 from heapfit.sweep.processes import Processes
+from heapfit.sweep.threads import R, T
 
 __all__ = ["Job", "Sweep", "usable_cores"]
-
-T = TypeVar("T")
-R = TypeVar("R")
 
 MOST_DEATHS = 3  # of the workers of one job
 _MOST_AT_ONCE = 1024  # jobs, of any cluster

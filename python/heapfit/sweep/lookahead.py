@@ -20,9 +20,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from typing import Generic, TypeVar
 
-T = TypeVar("T")
+from heapfit.sweep.threads import R, T
+
 K = TypeVar("K")
-R = TypeVar("R")
 
 
 class Ahead(Generic[K, R]):
