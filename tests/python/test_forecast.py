@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from loads import STANDARD, make_events, write_load
+from small_traces import load_lines
 
 from heapfit import _engine
 from heapfit.comparison.longer import LongerRuns, tell_longer_runs
@@ -43,6 +44,17 @@ def test_more_recordings_need_less_and_nothing_has_a_cliff() -> None:
     assert sizes[0] == pytest.approx(19)
     assert sizes[-1] == pytest.approx(2)
     assert Load((600_000,)).reserve() == pytest.approx(19)  # only a job needs less as it grows
+
+
+def test_a_recording_without_windows_tells_no_bursts(tmp_path: Path) -> None:
+    def load(name: str, requests: int) -> Profile:
+        """Small blocks, each freed at once, and a large one now and then."""
+        sizes = [4_000 if i % 400 == 399 else 64 for i in range(requests)]
+        lines = [line for i, size in enumerate(sizes) for line in (f"a {i} {size}", f"f {i}")]
+        return load_lines(tmp_path / f"{name}.heap", ["a 9999 8", *lines]).profile
+
+    bursts, short = load("bursts", 3_000), load("short", 20)
+    assert Load.of([bursts, short]).bursts == Load.of([bursts]).bursts > 0
 
 
 def test_from_eight_recordings_on_their_own_spread_decides() -> None:

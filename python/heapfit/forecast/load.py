@@ -63,7 +63,7 @@ class Load:
         spreads = [_find_spread(peaks) for peaks in windows]
         is_job = all(judge(one)[0] in (Kind.JOB, Kind.GROWING) for one in profiles)
         stand_out = max(skews) > _BURSTS and max(spreads) > _LEVEL
-        bursts = sum(map(_count_outstanding, windows)) if stand_out else 0
+        bursts = sum(_count_outstanding(one) for one in windows if len(one)) if stand_out else 0
         return cls(
             tuple(one.u_max for one in profiles),
             min(_BURSTS, max(0.0, float(np.mean(skews)))),
