@@ -28,9 +28,16 @@ from heapfit.memories.joint import replay_jointly
 from heapfit.memories.placing import PlacingOptions, place_requests
 from heapfit.memories.search import InsideRule, MemorySearch, plan_for
 from heapfit.memories.settings import list_sections, list_zephyr
-from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, parse_memory
+from heapfit.plan.memories import (
+    MemoriesPlan,
+    Memory,
+    MemoryRule,
+    parse_memory,
+    require_different,
+)
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
+from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -239,6 +246,35 @@ def test_memories_that_cannot_be_are_told(demand):
         tuple(two(4096)[:1]), MemoryRule(("internal",), ((2**63 - 1, ("internal",)),))
     )
     assert one.order_of(8, 0, 0) == ("any size", ("internal",))
+
+
+@pytest.mark.parametrize(
+    ("size", "is_region"), [(0, False), (1, True), (LARGEST_REGION, True), (2**32, False)]
+)
+def test_a_memory_has_1_byte_to_the_largest_region(size, is_region):
+    if is_region:
+        assert parse_memory(f"internal={size}", HEAP).size == size
+        return
+    with pytest.raises(HeapfitError, match=f"^internal: {size} bytes are no region "):
+        parse_memory(f"internal={size}", HEAP)
+
+
+@pytest.mark.parametrize("names", ["a", "ab", "aa", "aba", "abcdefg", "abcdefgh"])
+def test_two_to_seven_memories_have_names_of_their_own(names):
+    memories = [Memory(name, 4096, (), HEAP) for name in names]
+    if names in {"ab", "abcdefg"}:
+        require_different(memories)
+        return
+    with pytest.raises(HeapfitError, match=r"^memories: give 2 to 7 of different names"):
+        require_different(memories)
+
+
+def test_a_memory_that_cannot_hold_its_heap_has_no_code(tmp_path):
+    (tmp_path / "plan.toml").write_text(PLAN.replace("4096", "16"))
+    done = heapfit("generate", "plan.toml", "-o", "code", folder=tmp_path)
+    assert done.returncode == 1
+    assert "plan.toml: region: 16 is below the 72 bytes this plan needs to start" in done.stderr
+    assert not (tmp_path / "code").exists()
 
 
 def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
