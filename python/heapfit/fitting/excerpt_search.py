@@ -31,7 +31,7 @@ from heapfit.fitting.options import FitOptions
 from heapfit.fitting.workload import Recording, Request, Workload
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import TrainingTrace
-from heapfit.plan.quantities import LARGEST_REGION
+from heapfit.plan.quantities import LARGEST_REGION, round_up
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.excerpt import Window, save_excerpt, windows_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -245,19 +245,14 @@ def _shrink(view: _RecordingView, plan: Plan, failing: int, region: int, reach: 
     if reach:
         return view.find_region_for(plan, reach)
     for _ in range(_HALVINGS):
-        middle = _round_up((failing + region) / 2)
+        middle = round_up(failing + region, 2 * UNIT) // 2
         is_refused = view.replay(plan, middle)[0] is not None
         failing, region = (middle, region) if is_refused else (failing, middle)
     return region
 
 
-def _round_up(region: float) -> int:
-    """Rounded up to a region that is searched."""
-    return -int(-region // _engine.REGION_UNIT) * _engine.REGION_UNIT
-
-
 def _enlarge(region: int) -> int:
-    larger = _round_up(region + region / _RAISE_BY)
+    larger = round_up(region + -(-region // _RAISE_BY), UNIT)
     if larger > LARGEST_REGION:
         raise HeapfitError(f"no region below 4 GiB serves all of it (tried up to {region:,} B)")
     return larger

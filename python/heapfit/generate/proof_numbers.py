@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from heapfit.errors import HeapfitError
+from heapfit.plan.quantities import round_up
 
 _TABLE = re.compile(r"static const (\w+) (\w+)(?:\[\])? = \{\n(.*?)\n\};", re.DOTALL)
 _POOL = re.compile(r"\{(\.size = .*?)\}", re.DOTALL)
@@ -153,8 +154,8 @@ def _lay_out_table(
 def _lay_out_fixed_pool(plan: dict[str, int]) -> Pool:
     """The layout by stride_of and base_for of src/pools/fixed_pool.c."""
     alignment, count, request = plan["alignment"], plan["blocks"], plan["block_size"]
-    base = _round_up(_FIXED_POOL_BITS + 4 * -(-count // 32), alignment)
-    stride = _round_up(request + plan["overhead"], alignment)
+    base = round_up(_FIXED_POOL_BITS + 4 * -(-count // 32), alignment)
+    stride = round_up(request + plan["overhead"], alignment)
     odd, turn = stride, 0
     while odd % 2 == 0:
         odd, turn = odd // 2, turn + 1
@@ -195,10 +196,6 @@ def _hash_goals(
         named = [at for at, entry in enumerate(entries) if entry == pool]
         terms = (f"({product}) / {2 ** plan['shift']} == {at}" for at in named)
         yield f"index_{pool}: {' || '.join(terms) or '0 == 1'}"
-
-
-def _round_up(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment
 
 
 def _numbers(body: str) -> dict[str, int]:

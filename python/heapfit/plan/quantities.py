@@ -24,6 +24,15 @@ _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[KMG]iB|KB|B|bits?|bytes|ms|s)(?!\w)
 _SHARE = re.compile(r"((?:[0-9]{1,4}\.?[0-9]{0,17}|\.[0-9]{1,17})(?:e-[0-9]{1,2})?)")
 
 
+def round_up(size: int, unit: int) -> int:
+    """The least multiple of a unit that is not below a size.
+
+    >>> round_up(17, 8), round_up(16, 8)
+    (24, 16)
+    """
+    return -(-size // unit) * unit
+
+
 def parse_size(text: str) -> int:
     """The bytes of a size.
 

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
+from heapfit.plan.quantities import round_up
 from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.traffic import OfferedLoad, Traffic
 
@@ -87,7 +88,7 @@ def _units(
     """The losses where a request takes whole units of the size that a tunable has."""
     plan = scheme.plan.engine()
     # Of a block the bytes that align the next one are nobody's; partitions join with theirs.
-    unit = _round_up(plan.scalars[tunable], 1 if tunable == "block_size" else plan.alignment)
+    unit = round_up(plan.scalars[tunable], 1 if tunable == "block_size" else plan.alignment)
     classes = unit_classes(load, unit)
     refused = refuse(scheme.capacity() // unit, classes)
     return classes, classes.units.astype(float) * unit, refused
@@ -116,7 +117,7 @@ def _pools(scheme: Scheme, load: OfferedLoad) -> _Losses | None:
         _engine.erlang_b(count, float(offered[number]))
         for (_, count, _, _), number in zip(pools, classes.units.tolist(), strict=True)
     ]
-    used = [float(_round_up(size, plan.alignment)) for size, _, _, _ in pools]
+    used = [float(round_up(size, plan.alignment)) for size, _, _, _ in pools]
     return classes, np.array(used), np.array(refused)
 
 
@@ -127,10 +128,6 @@ _SOLVERS: dict[str, Callable[[Scheme, OfferedLoad], _Losses | None]] = {
     "partitions": partial(_units, "partition_size", _refuse_by_recurrence),
     "pools": _pools,
 }
-
-
-def _round_up(size: int, alignment: int) -> int:
-    return -(-size // alignment) * alignment
 
 
 def _metrics(

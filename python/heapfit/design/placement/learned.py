@@ -26,6 +26,7 @@ from heapfit import _engine
 from heapfit.design.placement.class_lifetimes import class_lifetimes, guesses
 from heapfit.design.placement.remembered import TrialCache
 from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import round_up
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import with_following
 from heapfit.trace.blocks import blocks_of
@@ -137,7 +138,9 @@ class PlacementSearch:
         self._progress = progress
         self._grain = max(loaded.profile.u_max // _FINEST // _engine.REGION_UNIT, 1)
         self._grain *= _engine.REGION_UNIT
-        self._above = [_round_up(loaded.profile.u_max // part) for part in _ABOVE]
+        self._above = [
+            round_up(loaded.profile.u_max // part, _engine.REGION_UNIT) for part in _ABOVE
+        ]
         self._misses = 0
         self._marked: tuple[int, int] | None = None  # events left and region, see _pays
 
@@ -167,7 +170,7 @@ class PlacementSearch:
         if short is not None:
             return self._learn_on(short, layouts)
         blocks = blocks_of(self._loaded)
-        limit = best.region + _round_up(self._loaded.profile.u_max // _NEAR)
+        limit = round_up(best.region + self._loaded.profile.u_max // _NEAR, _engine.REGION_UNIT)
         near = [layout for layout in layouts if self._run(layout, limit).runs]
         self.tried += len(layouts)
         placings = [
@@ -353,7 +356,3 @@ def _first_of_each(placings: Sequence[PlacedLayout]) -> list[PlacedLayout]:
         before = sum(placing.layout == one.layout for one in kept)
         kept += [placing] if before < _REFINED else []
     return kept
-
-
-def _round_up(region: int) -> int:
-    return -(-region // _engine.REGION_UNIT) * _engine.REGION_UNIT
