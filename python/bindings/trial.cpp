@@ -105,8 +105,8 @@ struct TrialOfFleet {
 };
 
 RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads, const PythonProgress &progress,
-                          bool every_size, std::uint64_t also) {
-    const SearchOptions options{threads, reporting_to(progress), every_size, also};
+                          bool every_size, std::uint64_t also, bool is_safe_alone) {
+    const SearchOptions options{threads, reporting_to(progress), every_size, also, is_safe_alone};
     const nb::gil_scoped_release release;
     return scan(trial.trial(), options);
 }
@@ -289,9 +289,10 @@ void bind_forked(nb::module_ &module) {
 
 void bind_searches(nb::class_<ArrayTrial> &trial) {
     trial.def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-              nb::arg("every_size") = false, nb::arg("also") = 0,
+              nb::arg("every_size") = false, nb::arg("also") = 0, nb::arg("is_safe_alone") = false,
               "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
-              "failed elsewhere, tried before all. `progress(done, total)` may raise to stop.");
+              "failed elsewhere, tried before all. `is_safe_alone`: R_min only where one run tells "
+              "it. `progress(done, total)` may raise to stop.");
 }
 
 // For any way of trying a size.

@@ -122,6 +122,25 @@ TEST(no_r_safe_lies_below_a_size_that_failed) {
     }
 }
 
+TEST(r_safe_alone_is_what_it_is_beside_r_min_by_fewer_replays) {
+    std::uint64_t events = 0;
+    std::uint64_t fewer = 0;
+    for (std::uint64_t seed = 1; seed <= 400; seed++) {
+        const std::uint64_t u_max = seed % 2 == 0 ? 7990 : 7000;
+        Watched both{drawn_holes(seed), {}, {}};
+        Watched alone{both.works, {}, {}};
+        const RegionSearch whole = search_regions({64, u_max}, both.trial(), {});
+        const RegionSearch safe =
+            search_regions({64, u_max}, alone.trial(), {.is_safe_alone = true});
+        CHECK(safe.r_safe == whole.r_safe && !safe.r_min);
+        CHECK(std::ranges::all_of(alone.tried,
+                                  [&](const auto &one) { return both.tried.contains(one.first); }));
+        events += whole.events;
+        fewer += safe.events;
+    }
+    CHECK(fewer < events * 85 / 100);
+}
+
 TEST(every_size_tried_gives_what_trying_all_there_are_gives) {
     for (std::uint64_t seed = 1; seed <= 80; seed++) {
         const Holes works = drawn_holes(seed);

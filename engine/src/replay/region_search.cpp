@@ -162,9 +162,14 @@ class Search {
                            : tenths((around + scanned_sizes - 2) / (scanned_sizes - 1), 4);
         std::uint64_t from = std::max(tenths(around, 9), space_.smallest_region);
         std::uint64_t to = std::min(tenths(around, 13), most);
+        if (options_.is_safe_alone) { // the same sizes from `around` on
+            from += (around - from + search_.step - 1) / search_.step * search_.step;
+            from = std::min(from, to);
+        }
         trials_.expect((std::max(std::min(to, serving_), from) - from) / search_.step + 1);
         scan(from, to);
-        while (tenths(smallest_success(), 9) < from && from > space_.smallest_region) {
+        while (!options_.is_safe_alone && tenths(smallest_success(), 9) < from &&
+               from > space_.smallest_region) {
             const std::uint64_t end = from;
             from = std::max(tenths(smallest_success(), 9), space_.smallest_region);
             scan(from, end);
@@ -193,14 +198,18 @@ class Search {
     void close_in() {
         const std::uint64_t part = space_.u_max / edge_parts / region_unit * region_unit;
         const std::uint64_t resolution = std::max(part, region_unit);
-        bisected(smallest_success(), resolution);
+        if (!options_.is_safe_alone) {
+            bisected(smallest_success(), resolution);
+        }
         if (const auto safe = smallest_safe(); safe != sizes_.end()) {
             bisected(safe->first, resolution);
         }
     }
 
     void read_off(std::uint64_t from, std::uint64_t to) {
-        search_.r_min = smallest_success();
+        if (!options_.is_safe_alone) {
+            search_.r_min = smallest_success();
+        }
         if (const auto safe = smallest_safe(); safe != sizes_.end()) {
             search_.r_safe = safe->first;
         }

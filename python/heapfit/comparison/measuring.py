@@ -57,6 +57,7 @@ def measure_candidate(
         progress=progress,
         threads=ground.threads,
         every_size=precision.every_size,
+        is_safe_alone=False if precision.is_of_all else None,
         known=known_searches(ground.found, ground.base_alignment, candidate.plan),
     )
     grown = grow_headers(heap, [need.r_safe])

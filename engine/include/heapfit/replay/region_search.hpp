@@ -20,6 +20,9 @@
 // tells by one run in a large region from which one on all serve: what lies above it is not
 // replayed.
 //
+// Where R_safe alone is asked for, nothing below S is replayed beside the bisection: the size below
+// S fails, so that R_safe is S or lies above it.
+//
 // Two cases need no search. A plan that runs in the smallest region it accepts has its R there
 // (pools). A plan that places alike in every region with room enough, as best_fit and tailored do,
 // has its R where the room ends that one run took, or, where a last chunk may take more than it
@@ -42,10 +45,11 @@ namespace heapfit {
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct SearchOptions {
-    unsigned threads = 0;    // that replay at once; 0: as many as the machine has
-    Progress progress = {};  // may be empty
-    bool every_size = false; // each multiple of 8 of the window, however many replays these are
-    std::uint64_t also = 0;  // a size to be tried before all, as it failed elsewhere; 0: none
+    unsigned threads = 0;       // that replay at once; 0: as many as the machine has
+    Progress progress = {};     // may be empty
+    bool every_size = false;    // each multiple of 8 of the window, however many replays these are
+    std::uint64_t also = 0;     // a size to be tried before all, as it failed elsewhere; 0: none
+    bool is_safe_alone = false; // R_safe is asked for, and R_min only where one run tells it
 };
 
 struct RegionSearch {

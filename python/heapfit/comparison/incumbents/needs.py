@@ -92,10 +92,12 @@ def search(
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
+    is_safe_alone: bool | None = False,
     known: dict[tuple[Any, ...], _engine.RegionSearch] | None = None,
 ) -> Need:
     """The smallest regions in which a trial of the heap serves; `measure` has the rules.
 
+    `is_safe_alone`: R_min only where one run tells it; None: or where R_safe is known already.
     `known`: searches on this recording, of regions that begin alike; it is added to.
     """
     step, events = f"compare {heap.name}", 0
@@ -106,10 +108,12 @@ def search(
 
     def scan(whole: bool) -> _engine.RegionSearch:
         nonlocal events
-        if (*asked, whole) not in known:
-            known[*asked, whole] = trial.scan(threads, tell, whole, also)
-            events += known[*asked, whole].events
-        return known[*asked, whole]
+        for is_less in (False,) if is_safe_alone is False else (False, True):
+            if (*asked, whole, is_less) in known:
+                return known[*asked, whole, is_less]
+        found = trial.scan(threads, tell, whole, also, is_safe_alone is True)
+        known[*asked, whole, is_safe_alone is True], events = found, events + found.events
+        return found
 
     found = scan(bool(every_size))
     if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
@@ -133,8 +137,9 @@ def measure(
 
     A region begins at a multiple of the largest alignment that the recording asks for, at least of
     `base`. Every multiple of 8 B is tried if `every_size`; by default where that is cheap: heaps
-    whose placements depend on the region's end may fail in larger regions. `also`: a region that
-    failed elsewhere. HeapfitError if the heap cannot serve a request.
+    whose placements depend on the region's end may fail in larger regions. If it is False, R_safe
+    is all that is searched. `also`: a region that failed elsewhere. HeapfitError if the heap cannot
+    serve a request.
     """
     found = tuple(
         search(
@@ -144,6 +149,7 @@ def measure(
             also=also,
             threads=threads,
             every_size=every_size,
+            is_safe_alone=every_size is False,
             known=known_searches(one.found, max(base, one.largest_alignment), heap.plan)
             if isinstance(one, LoadedTrace)
             else None,
@@ -178,7 +184,8 @@ def known_searches(
 def find_known(heap: Heap, recording: LoadedTrace, base: int) -> int | None:
     """R_safe of a heap as it was found of a recording, without every size; None: it was not."""
     base = max(base, recording.largest_alignment)
-    found = known_searches(recording.found, base, heap.plan).get((_identify(heap), 0, False))
+    asked, known = (_identify(heap), 0, False), known_searches(recording.found, base, heap.plan)
+    found = known.get((*asked, False)) or known.get((*asked, True))
     return None if found is None else found.r_safe and heap.memory(found.r_safe)
 
 

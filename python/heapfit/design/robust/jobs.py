@@ -229,7 +229,9 @@ def _answer(argument: tuple[Question, int, Sequence[tuple[Plan, int]]], path: Pa
 
 def _find_need(trial: _engine.Trial, plan: Plan, _: int) -> Answer:
     """Searches R_safe of a plan."""
-    need = search(Heap(plan.allocator, plan), trial, threads=1, every_size=False)
+    need = search(
+        Heap(plan.allocator, plan), trial, threads=1, every_size=False, is_safe_alone=True
+    )
     return need.r_safe, need.events
 
 
