@@ -19,7 +19,7 @@ from heapfit.forecast.log.states import Field, Sample
 
 _BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever free"}
 _FEW = {"internal": 1000, "PSRAM": 16_384}  # bytes: fewer all the time are none, but KiB
-_ROUNDED = 1024  # bytes that free ones in whole KiB may be more
+_ROUNDED = 1024  # bytes that free ones in whole KiB may be more; the part of free that is reserved
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
 _BARE_BLOCK = re.compile(  # behind a word that does not say which
@@ -118,7 +118,7 @@ def _settle_words(found: Sequence[Sample]) -> None:
 def _is_above(one: Sample, field: Field = Field.LARGEST) -> bool:
     """True if a figure is above the free bytes, and not by their rounding alone."""
     free = one.values.get(Field.FREE, inf)
-    return one.values.get(field, 0) > free + (0 if free % _ROUNDED else _ROUNDED)
+    return one.values.get(field, 0) > free + (free / _ROUNDED if free % _ROUNDED else _ROUNDED)
 
 
 def _is_most(one: Sample) -> bool:

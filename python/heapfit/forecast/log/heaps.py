@@ -44,6 +44,8 @@ _LINES = (
     (r"alloc / free:", ".*", "B", "the size given to mbedtls_memory_buffer_alloc_init"),
     (r"biggest free:", ".*", "B", "LV_MEM_SIZE"),  # LVGL's lv_mem_monitor
     (r"\d-blocks: ", ".*", "B", "the heap's size given to gc_init"),  # MicroPython
+    # ThreadX's nx_packet_pool_info_get
+    (r"\bfree_packets\b", r".*free_packets", "packets", "the size given to nx_packet_pool_create"),
     (r"\btail memory\b|[Aa]rena", ".*", "B", "the tensor arena's size"),  # TFLite Micro
 )
 

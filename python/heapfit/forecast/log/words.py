@@ -42,6 +42,8 @@ _SPELLINGS = tuple(
         (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
         (r"^\+SYSRAM:(\d+)$", r"free \1"),  # RT-Thread's AT server
         (r"Heap size: (\d+) / (\d+)", r"heap used \1 of \2"),  # Mbed OS' guide
+        # TizenRT's heapinfo
+        (r"Allocated \(Current / Peak\) *: (\d+).*? / (\d+).*", r"used \1, most used \2"),
         # Pelion's client for Mbed OS; its TotalSize adds what was freed
         (r"CurSize: (\d+), MaxSize: (\d+),.* ResSize: ", r"used \1, most used \2, total "),
         (r"space in free ordinary blocks", "free bytes"),  # mallinfo's fordblks by the manual
@@ -107,7 +109,8 @@ _LABELS: tuple[tuple[Field | None, str], ...] = (
     (Field.FREE, r"\bleft\W*$|(heap|mem(ory)?|ram) (is )?low\W*$"),
     (
         Field.ALLOCATED,
-        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|已用|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks",
+        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|已用|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks"
+        r"|\bmem alloc\(\)\W*$",
     ),
     (Field.AVAILABLE, r"avail"),
     (
@@ -148,7 +151,7 @@ _NUMBER = re.compile(
     r"|\d{1,3}(?: \d{3})+(?=\s?(?:B|bytes?|octets?)\b)"
     r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
     r"|-?nan|-?inf)(?!\.\d)"
-    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|paragraphs|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
+    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|paragraphs|words|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _ADDRESS = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{7,}")  # 256 MiB and above
@@ -159,7 +162,7 @@ _COUNTED = re.compile(
 )
 _WORD = re.compile("[A-Za-z]{2}")
 _SEPARATOR = re.compile(
-    r"[,;|)\]}(\[{&]|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|[.!]\s(?=[A-Z])"
+    r"[,;|\]}\[{&]|\((?!\))|(?<!\()\)|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|[.!]\s(?=[A-Z])"
     r"|\b(?=(out )?of\s*$)"
 )
 _LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name between two numbers
@@ -169,7 +172,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 LONGEST_NAME = 60  # characters
 _MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
-_UNITS = {"k": 1024, "m": 1024**2, "p": 16}  # by the first letter; B without one
+_UNITS = {"k": 1024, "m": 1024**2, "p": 16, "w": 4}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
 MAIN = (
     Field.FREE,
