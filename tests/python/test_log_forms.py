@@ -273,6 +273,51 @@ def test_a_number_of_a_line_or_task_is_no_clock(tmp_path, count):
     assert read_log(tmp_path / "device.log").clock is None
 
 
+# Lines with words of their own, and of each heap a word of its name and the times of its bytes.
+SAID = {
+    "two devices": ("node-01 free_heap={f} node-02 free_heap=9{f}", {"node-01": 1, "node-02": 9}),
+    "two boards": ("esp_1: free={f}, esp_2: free={f}", {"esp_1": 1, "esp_2": 1}),
+    "calls": ("{i} gc.mem_free() {f} gc.mem_alloc() {u}", {"": 1}),
+    "used before free": ("{i} gc.mem_alloc() {u} gc.mem_free() {f}", {"": 1}),
+    "words": ("heap: {f} words free", {"heap": 4}),
+    "words behind": ("free heap: {f} words", {"": 4}),
+    "NetX": ("total_packets = 500000 free_packets = {f} empty_pool_requests = 0", {"packets": 1}),
+    "TizenRT": (
+        "Total : {t} (100%)\n - Allocated (Current / Peak)  : {u} (4%) / {p} (5%)\n"
+        " - Free (Current)  : {f} (95%)\n - Reserved  : 32",
+        {"": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_a_heap_has_its_name_and_its_unit(tmp_path, name):
+    form, heaps = SAID[name]
+    (tmp_path / "device.log").write_text(print_form(form))
+    log = read_log(tmp_path / "device.log")
+    found = (log, *log.other_heaps)
+    for one, (words, times) in zip(
+        sorted(found, key=lambda one: one.name), heaps.items(), strict=True
+    ):
+        expected = int(f"9{LAST}") if times == 9 else times * LAST
+        assert (words in one.name, one.states[-1].free) == (True, expected)
+    assert log.unit == ("packets" if name == "NetX" else "B")
+    assert ("words are taken as 4 B" in " ".join(log.notes)) == name.startswith("words")
+
+
+@pytest.mark.parametrize("head", ["", "time,free\n"])
+def test_a_log_with_the_newest_line_first_is_read_from_its_end(tmp_path, head):
+    clock = "2026-01-{d:02} {h:02}:00:00 "
+    lines = print_clock(clock).splitlines()
+    if head:
+        lines = [line.replace(" free heap: ", ",").removesuffix(" bytes") for line in lines]
+    (tmp_path / "device.log").write_text(head + "\n".join(lines[::-1]))
+    log = read_log(tmp_path / "device.log")
+    assert (log.boots, len(log.states), log.states[-1].free) == (1, STATES, LAST)
+    assert log.states[-1].seconds - log.states[0].seconds == 3600 * (STATES - 1)
+    assert any("from the end" in note for note in log.notes)
+
+
 # Dates of two states, which tell the day from the month or not: the last as ISO 8601 has it.
 ORDERS = {
     ("30/01/2026", "01/02/2026"): "2026-02-01",

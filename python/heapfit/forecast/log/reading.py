@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from math import isnan
+from math import inf, isnan
 from operator import attrgetter
 from pathlib import Path
 
@@ -39,11 +39,14 @@ MOST_STATES = 2_000_000
 _MOST_BYTES = 1 << 30
 _STDIN = Path("/dev/stdin")
 _CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one first
+_SET_BACK = 2  # times that a clock may be set back in a log
 _NEAR = 5  # lines between a failed request and the state that is printed of it
 _MOST_HEAPS = 16  # that are judged; more that differ in digits are one
 _DIGITS = re.compile(
-    r"(?<![A-Za-z_\d.])(?:0[xX][\da-fA-F]+|\d[\d.,:]*)"
+    r"(?<![A-Za-z_\d.])(?<![A-Za-z]-)(?:0[xX][\da-fA-F]+|\d[\d.,:]*)"
 )  # that are no part of a word
+_OF_ANOTHER = re.compile(r"^.*\b(\w+)\W{1,3}\d[\d.,]*\w*\W+(?=.*\b\1\W*$)")
+_WORDS_FREE = re.compile(r"(?i)\d words (free|left|avail)|\bfree\b.{1,20}? \d+ words\b")
 _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
 )
@@ -117,16 +120,22 @@ def _read_lines(
 ) -> TelemetryLog:
     """The log of the first heap, with the others."""
     samples, form = _read_samples(lines, forms)
+    head = "\n".join(text for _, text in lines[:_LOOKED_AT])
+    is_turned = _is_newest_first(samples)
+    if is_turned:
+        ends = [(number, text) for (number, _), (_, text) in zip(lines, lines[::-1], strict=True)]
+        samples, form = _read_samples(ends, forms)
     if not samples and len(forms) > 1:
         samples, form = _read_samples(lines, (("bare numbers", read_bare),))
     joined = _join(samples)
     usual = [one for one in joined if one.values.keys() & {*MAIN}]
     states = usual or _read_alone(name, joined)
     notes = [] if usual else ["only the largest block is printed: it stands for what is free"]
+    notes += ["its dates fall, so its lines are read, and counted, from the end"] * is_turned
+    notes += ["words are taken as 4 B, those of 32 bit"] * bool(_WORDS_FREE.search(head))
     if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
     logs, doubts = [], []
-    head = "\n".join(text for _, text in lines[:_LOOKED_AT])
     for heap, found in sorted(_split_heaps(states).items(), key=_rank):
         try:
             logs.append(_make_log(form, heap, found, head))
@@ -142,6 +151,12 @@ def _read_lines(
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     first, *others = logs[:_MOST_HEAPS]
     return replace(first, other_heaps=others, notes=[*first.notes, *notes])
+
+
+def _is_newest_first(samples: Sequence[Sample]) -> bool:
+    """True if dates never rise, and fall more than a clock that is set once or twice."""
+    dates = [one.moments.get(Clock.DATE, one.moments.get(Clock.YEAR, -inf)) for one in samples]
+    return dates == sorted(dates, reverse=True) and len({*dates}) > _SET_BACK + 1
 
 
 def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, bool, int]:
@@ -253,7 +268,9 @@ def _name_heap(name: str, state: Sample) -> str:
 
 
 def _name_words(sample: Sample) -> str:
-    name = next((sample.names[field] for field in MAIN if field in sample.names), "")
+    """The words before what is free, behind the same figure of another heap in the line."""
+    whole = next((sample.names[field] for field in MAIN if field in sample.names), "")
+    name = _OF_ANOTHER.sub("", whole[-2 * LONGEST_NAME :])
     return " ".join(name[-LONGEST_NAME:].split())
 
 
