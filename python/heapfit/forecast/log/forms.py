@@ -66,7 +66,6 @@ _COMMAND = re.compile(
 )
 # One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
 _OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks")
-_BARE = re.compile(r"^\s*(\d+)\s*$")  # println(xPortGetFreeHeapSize())
 _RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
 _LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
@@ -289,11 +288,11 @@ def _name_column(name: str) -> Field | None:
 
 
 def read_bare(line: LogLine) -> list[Sample]:
-    """A number and nothing else."""
-    match = _BARE.match(line.raw)
+    """A number and nothing else, as of println(xPortGetFreeHeapSize())."""
+    text = line.raw.strip()
     return (
-        [Sample({Field.FREE: parse_bytes(match[1])}, is_whole=True, moments=line.moments)]
-        if match
+        [Sample({Field.FREE: parse_bytes(text)}, is_whole=True, moments=line.moments)]
+        if text.isdecimal()
         else []
     )
 
