@@ -56,7 +56,7 @@ def main() -> None:
         rows = []
         with tempfile.TemporaryDirectory() as folder:
             loaded = load_trace(open_any(EXAMPLES / recording, ImportOptions(), Path(folder)))
-            limits = Limits.from_profile(loaded.profile)
+            limits = Limits.of_trace(loaded)
             least = least_of_any(limits) / limits.live
             print(f"{recording}: U_max {limits.live:,}; any allocator, any number: {least:.3f}")
             for one in compare(loaded, build_portfolio(loaded, ALLOCATORS, [])).rows:

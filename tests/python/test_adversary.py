@@ -96,7 +96,7 @@ def test_no_replay_needs_more_than_is_proven(tmp_path: Path, make) -> None:
     names = ["first_fit", "best_fit", "tlsf", "tailored", "segregated_fit", "budgeted"]
     rows = compare(loaded, build_portfolio(loaded, names, [])).rows
     for row in rows:
-        proven = worst_case(row.plan, Limits.from_profile(loaded.profile))
+        proven = worst_case(row.plan, Limits.of_trace(loaded))
         assert proven is not None
         assert row.r_safe is not None
         assert row.r_safe <= proven.size + row.step

@@ -238,7 +238,7 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert ["any", "allocator", "any", "number"] in [words[:4] for words in told]
     assert ["static_pools", "these", "sizes"] in [words[:3] for words in told]
     assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
-    assert "these sizes: any order of these blocks;" in shown.stdout
+    assert "these sizes: any order of these blocks." in shown.stdout
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--search", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]
@@ -262,6 +262,32 @@ def test_a_floor_above_the_peak_is_proven(tmp_path: Path) -> None:
     shown = heapfit("bounds", "m.csv", "--alignment", "4", folder=tmp_path).stdout
     assert "proven least" in shown
     assert "The packing is the least, proven by a search that ended" in " ".join(shown.split())
+
+
+def test_requests_of_larger_alignments_have_no_proven_worst_case(tmp_path: Path) -> None:
+    (tmp_path / "t.heap").write_text("# pointer_bits 32\na 0 8\nm 1 8 4096\na 2 8\nm 3 8 4096\n")
+    content = heapfit_json("compare", "t.heap", "tlsf", "tailored", folder=tmp_path)
+    assert content["bounds"]["worst_case"] is None
+    assert content["bounds"]["static"] == 4 * 4096, "a pool's blocks are as far apart as asked for"
+    shown = heapfit("bounds", "t.heap", folder=tmp_path).stdout
+    assert "No worst case of an allocator is proven" in shown
+    assert not re.search(r"^(tlsf|static_pools) ", shown, re.M)
+
+
+def test_what_no_allocator_promises_is_of_any_number_of_blocks(tmp_path: Path) -> None:
+    """Two sizes alone need two pools, and less than Robson's programs of all sizes between."""
+    lines = [f"a {i} 1024" for i in range(8)] + [f"f {i}" for i in range(8)]
+    lines += [f"a {i} 16" for i in range(8, 520)]
+    (tmp_path / "t.heap").write_text("\n".join(["# pointer_bits 32", *lines, ""]))
+    shown = " ".join(heapfit("bounds", "t.heap", folder=tmp_path).stdout.split())
+    assert "any number: any order and number of such blocks." in shown
+    assert "any sizes: any order of any sizes up to the largest of n bytes" in shown
+
+
+def test_a_trace_of_empty_requests_has_no_ratio(tmp_path: Path) -> None:
+    (tmp_path / "t.heap").write_text("# pointer_bits 32\na 0 0\n")
+    shown = heapfit("compare", "t.heap", "heap_4", folder=tmp_path).stdout
+    assert shown.startswith("No request is for more than 0 B")
 
 
 def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:

@@ -493,6 +493,22 @@ def test_a_size_follows_the_last_colon(text, named, size):
     assert heap_of_plan(plan).plan == plan.plan
 
 
+def test_the_size_that_a_failed_check_names_lies_above_the_one_that_failed(tmp_path):
+    """TLSF runs in 1,963,824 B and all larger sizes that a search tries, and fails in others."""
+    rng, lines, live = np.random.default_rng(0), ["# pointer_bits 32"], list[int]()
+    for i in range(2500):
+        if live and rng.random() < 0.48:
+            lines.append(f"f {live.pop(int(rng.integers(len(live))))}")
+        else:
+            lines.append(f"a {i} {int(16 * 2 ** rng.uniform(0, 13))}")
+            live.append(i)
+    (tmp_path / "run.heap").write_text("\n".join([*lines, ""]))
+    found = heapfit("check", "run.heap", "--heap", "mattconte-tlsf:2016488", folder=tmp_path)
+    assert found.returncode == 3
+    said = " ".join(found.stdout.split())
+    assert "it needs 2,016,496 B to run in every larger heap, too" in said
+
+
 def test_a_kept_heap_that_holds_no_block_is_out_of_memory_at_the_first_request(tmp_path):
     trace = load_lines(tmp_path / "run.heap", ["a 0 100", "a 1 50", "f 0"]).trace
     run = run_recording(trace, replace(parse_heap_size("heap_4:64K"), region=8), "run")

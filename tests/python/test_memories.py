@@ -448,11 +448,13 @@ def test_an_imported_file_is_named_by_errors_as_it_was_given(tmp_path):
 
 def test_the_settings_are_of_the_systems_own_form():
     memories = [*two(4096)[:1], Memory("psram", 8192, ("external",), HEAP)]
-    assert list_sections(memories)[2] == (
-        ".psram_heap (NOLOAD) : { . = ALIGN(8); *(.psram_heap) } > PSRAM"
+    assert list_sections(memories, 256)[2] == (
+        ".psram_heap (NOLOAD) : { . = ALIGN(256); *(.psram_heap) } > PSRAM"
     )
-    zephyr = "\n".join(list_zephyr(memories))
-    assert "Z_GENERIC_SECTION(INTERNAL) static uint8_t __aligned(8) internal_heap[4096];" in zephyr
+    zephyr = "\n".join(list_zephyr(memories, 256))
+    assert (
+        "Z_GENERIC_SECTION(INTERNAL) static uint8_t __aligned(256) internal_heap[4096];" in zephyr
+    )
     assert zephyr.count(".attr = SMH_REG_ATTR_EXTERNAL,") == 1
 
 

@@ -21,6 +21,7 @@ from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import Integers
 from heapfit.trace.profile import Profile
 
@@ -54,13 +55,14 @@ class _Trace:
         return ceil(log2(max(size // self.alignment, 1)))
 
 
-def any_order(
-    lifetimes: _engine.Lifetimes, profile: Profile, alignment: int
-) -> tuple[WorstCase, ...]:
-    """The proven bound of each allocator that has one, the least first."""
-    if len(lifetimes) == 0:
+def any_order(lifetimes: _engine.Lifetimes, loaded: LoadedTrace) -> tuple[WorstCase, ...]:
+    """The proven bound of each allocator that has one, the least first.
+
+    None where requests ask for more than the alignment of all blocks.
+    """
+    if len(lifetimes) == 0 or loaded.trace.largest_alignment > loaded.alignment:
         return ()
-    trace = _Trace(lifetimes, profile, alignment)
+    trace = _Trace(lifetimes, loaded.profile, loaded.alignment)
     bounds = (
         _bound_by_holes(info, trace)
         if info.limit == "holes"

@@ -19,7 +19,6 @@ from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
-from heapfit.trace.profile import Profile
 from heapfit.trace.tabular import Tabular
 
 STANDARD_PAIRS = (
@@ -41,7 +40,7 @@ class Bounds(Tabular):
     height: int  # of these
     greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
-    least_of_any: int  # no allocator promises less for such sizes in any number and order
+    least_of_any: int  # no allocator promises less for any sizes up to the largest
     worst_cases: tuple[WorstCase, ...]
 
     def __str__(self) -> str:
@@ -81,7 +80,7 @@ def find_bounds(
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
-    profile, packing = loaded.profile, _pack_lifetimes(lifetimes, seed, pairs, progress)
+    packing = _pack_lifetimes(lifetimes, seed, pairs, progress)
     asked = loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)]
     place = partial(_place, lifetimes, np.maximum(asked.astype(np.int64), 1))
     sizes, offsets, is_few = lifetimes.sizes, packing.offsets, len(lifetimes) <= _MOST_GREEDY
@@ -91,7 +90,7 @@ def find_bounds(
         orders = (np.argsort(offsets, kind="stable"), *drawn)
         offsets = min(map(place, orders), key=lambda places: (places + sizes).max())
     return Bounds(
-        u_max=profile.u_max,
+        u_max=loaded.profile.u_max,
         packing=packing,
         offsets=offsets,
         is_aligned=not (offsets % np.maximum(asked, 1)).any(),
@@ -99,9 +98,9 @@ def find_bounds(
         greedy=int((place(np.argsort(-sizes.astype("i8"), kind="stable")) + sizes).max(initial=0))
         if is_few
         else None,
-        static=_static(profile),
-        least_of_any=least_of_any(Limits.from_profile(profile)),
-        worst_cases=any_order(lifetimes, profile, loaded.alignment),
+        static=_static(loaded),
+        least_of_any=least_of_any(Limits.of_trace(loaded)),
+        worst_cases=any_order(lifetimes, loaded),
     )
 
 
@@ -110,7 +109,7 @@ def quick_bounds(loaded: LoadedTrace) -> ComparisonBounds:
     packing = _pack_lifetimes(
         _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
     ).height
-    return ComparisonBounds(packing, _static(loaded.profile))
+    return ComparisonBounds(packing, _static(loaded))
 
 
 def _place(
@@ -135,8 +134,15 @@ def _place(
     return offsets.astype(np.uint64)
 
 
-def _static(profile: Profile) -> int:
-    return int(profile.sizes.astype(np.int64) @ profile.peaks.astype(np.int64))
+def _static(loaded: LoadedTrace) -> int:
+    """sum S_i P_i,max in bytes: blocks of a size are as far apart as the alignments it asks for."""
+    sizes = loaded.profile.sizes.astype(np.int64)
+    asked = np.ones_like(sizes)
+    if loaded.trace.largest_alignment > loaded.alignment:
+        size, alignment = loaded.trace.whole("size", "alignment")
+        number = np.searchsorted(sizes, size.astype(np.int64)).clip(max=len(sizes) - 1)
+        np.maximum.at(asked, number, alignment.astype(np.int64))
+    return int(-(-sizes // asked) * asked @ loaded.profile.peaks.astype(np.int64))
 
 
 def _pack_lifetimes(

@@ -14,7 +14,7 @@ each byte asked for (the fractional knapsack of Dantzig 1957).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil, log2
 from typing import TypeAlias
@@ -26,7 +26,7 @@ from heapfit import _engine
 from heapfit.plan.allocators import limit_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.trace.profile import Profile
+from heapfit.trace.loaded import LoadedTrace
 
 Ints: TypeAlias = "NDArray[np.int64]"  # as text, so that help needs no numpy
 
@@ -40,11 +40,14 @@ class Limits:
     sizes: Ints  # bytes, ascending
     peaks: Ints  # most blocks of each size live at once, P_i,max
     live: int  # most bytes live at once, U_max
+    alignment: int = 1  # the largest that a request asks for
 
     @classmethod
-    def from_profile(cls, profile: Profile) -> Limits:
-        """The limits that a profile's trace kept to."""
-        return cls(profile.sizes.astype(np.int64), profile.peaks.astype(np.int64), profile.u_max)
+    def of_trace(cls, loaded: LoadedTrace) -> Limits:
+        """The limits that a trace kept to."""
+        profile, asked = loaded.profile, loaded.trace.largest_alignment
+        sizes, peaks = profile.sizes.astype(np.int64), profile.peaks.astype(np.int64)
+        return cls(sizes, peaks, profile.u_max, asked)
 
     def max_weight(self, weights: Ints) -> int:
         """The largest total weight of any blocks within the limits.
@@ -68,7 +71,7 @@ class Limits:
         """The limits for the other blocks while one of a size is requested."""
         peaks = self.peaks.copy()
         peaks[number] -= 1
-        return Limits(self.sizes, peaks, self.live - int(self.sizes[number]))
+        return replace(self, peaks=peaks, live=self.live - int(self.sizes[number]))
 
 
 class Premise(StrEnum):
@@ -76,7 +79,7 @@ class Premise(StrEnum):
 
     THIS_TRACE = "the order of this trace"
     THESE_SIZES = "any order of these blocks"
-    ANY_NUMBER = "any order and number of blocks of these sizes"
+    ANY_NUMBER = "any order and number of such blocks"
     ANY_SIZES = "any order of any sizes up to the largest"
 
 
@@ -116,9 +119,9 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     """The least region that is proven to serve all within the limits, control included.
 
     None where nothing is proven: allocators that do not join free neighbours, pools that may run
-    out with nothing behind them.
+    out with nothing behind them, requests that ask for more than the plan's alignment.
     """
-    if len(limits.sizes) == 0:
+    if len(limits.sizes) == 0 or limits.alignment > plan.alignment:
         return None
     engine, heap, before = plan.engine(), plan, ""
     if plan.pools or limit_of(plan) == "blocks":
@@ -161,7 +164,7 @@ def _limit_shared_heap(engine: _engine.Plan, limits: Limits) -> Limits:
         (members,) = np.nonzero(first == i)
         if len(members) == 1:
             peaks[members[0]] = max(0, int(peaks[members[0]]) - pool[1])
-    return Limits(limits.sizes, peaks, limits.live)
+    return replace(limits, peaks=peaks)
 
 
 def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:

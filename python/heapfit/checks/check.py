@@ -445,10 +445,9 @@ def _search_needs(
     loaded: LoadedTrace, plan: PlanFile, run: PlanRun, progress: Progress
 ) -> RecordingNeeds:
     """Searches R, and tries the plan's region if it was too small."""
-    also = plan.region if run.refusal is not None and not plan.heap else 0
-    needs = measure(
-        heap_of_plan(plan), [loaded], progress=progress, base=plan.base_alignment, also=also or 0
-    )
+    heap = heap_of_plan(plan)
+    also = heap.region(heap.memory_of(plan.region or 0)) if run.refusal is not None else 0
+    needs = measure(heap, [loaded], progress=progress, base=plan.base_alignment, also=also)
     (found,), heap = needs.found, needs.heap
     r_min, r_safe = (one and heap.set_to(one) for one in (found.r_min, found.r_safe))
     return RecordingNeeds(r_min, r_safe, needs.events)

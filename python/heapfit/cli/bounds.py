@@ -35,11 +35,12 @@ _GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
 _ALL_KNOWN = "all lifetimes known, no headers"
 _POOL_EACH = "a pool for each size, at its own peak"
 _LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
+_ALIGNED = "No worst case of an allocator is proven: requests ask for larger alignments."
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
     Premise.THESE_SIZES: "these sizes",
-    Premise.ANY_NUMBER: "any number",
     Premise.ANY_SIZES: "any sizes",
+    Premise.ANY_NUMBER: "any number",
 }
 
 
@@ -90,7 +91,7 @@ def _attack(
 ) -> Attack:
     found = attack_plan(
         plan.plan,
-        Limits.from_profile(loaded.profile),
+        Limits.of_trace(loaded),
         region=plan.region,
         seed=command.seed,
         events=command.search * _MILLION,
@@ -146,11 +147,12 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
         Fields({**whole, "packing": packing, "alignment": alignment}),
         Table(columns, _rows(bounds)),
         Line(_describe_packing(bounds)),
-        Line(f"these sizes: {Premise.THESE_SIZES}; any number: {Premise.ANY_NUMBER}."),
         Line(
-            f"any sizes: {Premise.ANY_SIZES} of n bytes. All with no more live bytes M than U_max "
-            "and no more live blocks k."
+            f"these sizes: {Premise.THESE_SIZES}. any sizes: {Premise.ANY_SIZES} of n bytes, with "
+            f"no more live blocks k. any number: {Premise.ANY_NUMBER}. All with no more live bytes "
+            "M than U_max."
         ),
+        *map(Line, which_hold((bounds.u_max and not bounds.worst_cases, _ALIGNED))),
     ]
 
 

@@ -165,7 +165,7 @@ def _join_rows(
     """Joins ranked rows with their bounds; each replay's placement counts as a packing, too."""
     placed = [row.placed for row in rows if row.placed is not None]
     best = rows[0].plan if rows and rows[0].heap.is_ours else None  # bounds are of plans
-    limits = Limits.from_profile(loaded.profile)
+    limits = Limits.of_trace(loaded)
     return Comparison(
         trace=loaded.trace.info,
         u_max=ground.load.u_max,

@@ -80,7 +80,9 @@ class Matrix:
         means = [(self.mean_over_u_max(name), name) for name in self.names]
         known = sorted((mean, name) for mean, name in means if mean is not None)
         if not known:
-            return "No heap of these serves every recording."
+            is_nothing = all(one.comparison.u_max == 0 for one in self.columns)
+            nothing = "No request is for more than 0 B: there is no ratio to compare."
+            return nothing if is_nothing else "No heap of these serves every recording."
         least, name = known[0]
         where = " on average" if len(self.columns) > 1 else ""
         more = [

@@ -118,7 +118,8 @@ class Placing(Tabular):
     def system_lines(self) -> dict[str, tuple[str, ...]]:
         """The lines to copy of each system that has such memories, the likely one first."""
         rule = None if self.by_size is None else self.with_margin(self.by_size.rule)
-        return list_system_lines(self.sized_memories, rule, self.systems)
+        alignment = self.plan_file.base_alignment
+        return list_system_lines(self.sized_memories, rule, alignment, self.systems)
 
     @property
     def systems(self) -> set[str]:

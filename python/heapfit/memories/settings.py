@@ -36,14 +36,18 @@ def is_of_esp_idf(memories: Sequence[Memory], heaps: Collection[str] = ()) -> bo
 
 
 def list_system_lines(
-    memories: Sequence[Memory], rule: InsideRule | None, heaps: Collection[str] = ()
+    memories: Sequence[Memory],
+    rule: InsideRule | None,
+    alignment: int,
+    heaps: Collection[str] = (),
 ) -> dict[str, tuple[str, ...]]:
     """The lines of each system that such memories are of, the likely one first.
 
-    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none. Names alone do
-    not make ESP-IDF likely, its allocator does.
+    `rule`: the best one by size, which ESP-IDF's settings are; None: there is none. `alignment`: of
+    each region's start, in bytes. Names alone do not make ESP-IDF likely, its allocator does.
     """
-    others = {"linker": list_sections(memories), "zephyr": list_zephyr(memories)}
+    others = {"linker": list_sections(memories, alignment)}
+    others["zephyr"] = list_zephyr(memories, alignment)
     if rule is None or not is_of_esp_idf(memories, heaps):
         return others
     own = {"esp_idf": list_esp_idf(rule)}
@@ -63,7 +67,7 @@ def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:
     )
 
 
-def list_sections(memories: Sequence[Memory]) -> tuple[str, ...]:
+def list_sections(memories: Sequence[Memory], alignment: int) -> tuple[str, ...]:
     """The output sections of a linker script that hold the heaps' regions, as for an STM32.
 
     The script's memories are taken to have the plan's names in capitals. The generated C takes a
@@ -72,13 +76,14 @@ def list_sections(memories: Sequence[Memory]) -> tuple[str, ...]:
     return (
         "/* Write your script's names after >: of others GNU ld only warns. */",
         *(
-            f".{name}_heap (NOLOAD) : {{ . = ALIGN(8); *(.{name}_heap) }} > {name.upper()}"
-            for name in (one.name for one in memories)
+            f".{one.name}_heap (NOLOAD) : {{ . = ALIGN({alignment}); *(.{one.name}_heap) }} > "
+            + one.name.upper()
+            for one in memories
         ),
     )
 
 
-def list_zephyr(memories: Sequence[Memory]) -> tuple[str, ...]:
+def list_zephyr(memories: Sequence[Memory], alignment: int) -> tuple[str, ...]:
     """Zephyr's settings, devicetree and C that give these regions to the shared multi heap.
 
     Each memory is taken to be a node of the devicetree with the label of its name.
@@ -94,16 +99,16 @@ def list_zephyr(memories: Sequence[Memory]) -> tuple[str, ...]:
         ),
         "/* main.c */",
         "#include <zephyr/multi_heap/shared_multi_heap.h>",
-        *(line for one in memories for line in _region_lines(one)),
+        *(line for one in memories for line in _region_lines(one, alignment)),
         "shared_multi_heap_pool_init(); /* these calls before the first request */",
         *(f"shared_multi_heap_add(&{one.name}_region, NULL);" for one in memories),
     )
 
 
-def _region_lines(memory: Memory) -> tuple[str, ...]:
+def _region_lines(memory: Memory, alignment: int) -> tuple[str, ...]:
     heap = f"{memory.name}_heap"
     return (
-        f"Z_GENERIC_SECTION({memory.name.upper()}) static uint8_t __aligned(8) "
+        f"Z_GENERIC_SECTION({memory.name.upper()}) static uint8_t __aligned({alignment}) "
         f"{heap}[{memory.size}];",
         f"static struct shared_multi_heap_region {memory.name}_region = {{",
         f"    .attr = {_attribute_of(memory)},",
