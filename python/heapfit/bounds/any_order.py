@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
-from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes
+from heapfit.bounds.worst_cases import Premise, WorstCase, chunk_sizes, robson
 from heapfit.errors import HeapfitError
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan
@@ -91,7 +91,7 @@ _PROOFS: Final[dict[str, Callable[[_Trace], tuple[int, str, Premise]]]] = {
         _ANY,
     ),
     "buddies": lambda trace: (
-        _robson(*trace.live(_powers_of_two)),
+        robson(*trace.live(_powers_of_two)),
         "M (1 + log2(n) / 2) - n + 1, sizes powers of two (Robson 1974)",
         _ANY,
     ),
@@ -145,13 +145,3 @@ def _find_provable(
 
 def _powers_of_two(sizes: Integers) -> Integers:
     return np.asarray(2 ** np.ceil(np.log2(np.maximum(sizes, 8))).astype(np.int64))
-
-
-def _robson(live: int, largest: int) -> int:
-    """Robson 1974 for powers of two, in units of 8 bytes as the buddy of the baselines has them.
-
-    >>> _robson(64, 32)  # 8 units live, the largest of 4: 8 (1 + 1) - 4 + 1
-    104
-    """
-    units, most = -(-live // 8), max(largest // 8, 1)
-    return 8 * ceil(units * (1 + log2(most) / 2) - most + 1)

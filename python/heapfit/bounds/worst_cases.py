@@ -111,8 +111,17 @@ def least_of_any(limits: Limits) -> int:
         return limits.live
     unit = int(asked.min())
     n = 1 << ((int(asked.max()) // unit).bit_length() - 1)
-    m = limits.live // unit // n * n
-    return max(limits.live, unit * (m + m * (n.bit_length() - 1) // 2 - n + 1))
+    return max(limits.live, robson(limits.live // (unit * n) * (unit * n), unit * n, unit))
+
+
+def robson(live: int, largest: int, unit: int = 8) -> int:
+    """M (1 + log2(n) / 2) - n + 1 for powers of two in units of some bytes (Robson 1974).
+
+    >>> robson(64, 32)  # 8 units live, the largest of 4: 8 (1 + 1) - 4 + 1
+    104
+    """
+    units, most = -(-live // unit), max(largest // unit, 1)
+    return unit * ceil(units * (1 + log2(most) / 2) - most + 1)
 
 
 def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
