@@ -42,7 +42,7 @@ from heapfit.simulation.scenario import load_scenario
 from heapfit.trace.stored import Trace
 
 CORPUS = Path(__file__).with_name("corpus")
-_PATIENCE = 60  # seconds for one input, on a busy machine
+_PATIENCE = 60  # seconds of this process for one input, however busy the machine is
 _MOST_MEMORY = 256 << 20  # bytes that reading may add to what the process took before
 _LONGEST_LINE = 1000
 _MOST_KEPT = 3000  # inputs that others are made from
@@ -176,7 +176,7 @@ READERS = {
 def answer(reader: Reader, path: Path) -> str:
     """Of which kind the reader's answer is; asserts that a refusal is one clear line."""
     before = most_memory()
-    signal.alarm(_PATIENCE)
+    signal.setitimer(signal.ITIMER_PROF, _PATIENCE)
     try:
         reader.read(path)
         told = "read"
@@ -186,7 +186,7 @@ def answer(reader: Reader, path: Path) -> str:
             assert line.startswith(f"{path}: "), f"names no file: {line!r}"
             assert line.isprintable() and len(line) <= _LONGEST_LINE, f"no clear line: {line!r}"
     finally:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
     assert most_memory() - before <= _MOST_MEMORY, "took more than 256 MiB"
     return _SEVERAL.sub("", told)
 
