@@ -288,3 +288,20 @@ def test_mutated_images_end_in_a_snapshot_or_a_sentence(core, tmp_path):
                 assert sum(one.span for one in heap.blocks) == heap.end - heap.start
         except HeapfitError as error:
             assert str(error).count("\n") == 0
+
+
+def test_an_old_header_behind_damage_is_no_block(tmp_path):
+    """One that was left in a block leads on as well as the true next one, but no list has it."""
+    ram = heap_4([(64, USED), (256, USED), (48, USED), (64, FREE), (40, USED)])
+    block = HEAP + 64
+    for old, size in ((32, 224), (80, 176 + 48)):
+        struct.pack_into("<II", ram, block + old - RAM, 0, size)
+    struct.pack_into("<8s", ram, block - RAM, b"OVERRUN!")
+    (tmp_path / "core.elf").write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+    (heap,) = read_image(tmp_path / "core.elf", tmp_path / "core.elf").heaps
+    assert [(one.chunk, one.span, one.state) for one in heap.blocks[:4]] == [
+        (HEAP, 64, "live"),
+        (block, 256, "unread"),
+        (block + 256, 48, "live"),
+        (block + 304, 64, "free"),
+    ]

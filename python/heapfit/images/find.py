@@ -89,10 +89,11 @@ def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first.
 
     What is assumed is more doubtful than damage, as an end before the damage would be. No fence is
-    found by chance, nor are many chunks of sizes that are all multiples of more.
+    found by chance (one that is not whole is damage), nor are many chunks of sizes that are all
+    multiples of more.
     """
     unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
-    wrong = len(heap.damage) + len(heap.assumed) - heap.fences
+    wrong = len(heap.damage) + len(heap.assumed) - len(heap.pieces(LIVE)) * bool(row["asked"])
     step = row["step"] if row["coarse"] and len(heap.blocks) > _FEW else 0
     return wrong, len(heap.assumed), unread - step, -len(heap.confirmed)
 
@@ -177,10 +178,8 @@ def _find_ends(memory: DumpedMemory, row: Layout, paths: Paths, start: int) -> d
     walk = Walk(memory, row, paths, DumpedHeap(row["title"], "", start, most))
     if row["last"]:
         return {walk.end_of(paths.sum(row["last"])): "its own words say which chunk is the last"}
-    end, passed = start, 0
-    while passed < MOST_CHUNKS and (chunk := walk.look(end)):
-        end, passed = chunk[0], passed + 1
-    ends = {end: ""}
+    chunks = islice(walk.chain(start, set()), MOST_CHUNKS)
+    ends = {max((end for end, *_ in chunks), default=start): ""}
     kept = (
         (name, address)
         for name, (address, size) in memory.symbols.items()

@@ -33,8 +33,8 @@ def mark_references(
     By who asked for what lies at its address, else by what its first words say.
     """
     live = sorted(one for heap in heaps for one in heap.pieces(LIVE))
-    starts = np.array([one.address for one in live], np.uint64)
-    ends = np.array([one.chunk + one.span for one in live], np.uint64)
+    bounds = [(one.address, one.chunk + one.span) for one in live]
+    starts, ends = np.array(bounds, np.uint64).reshape(-1, 2).T
     reached = np.zeros(len(live) + 1, bool)  # of no block, too
     pointers = _roots(memory, heaps)
     while len(pointers) and live:

@@ -7,7 +7,7 @@ It is a list of what was live then; no size of a heap follows from it.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -100,5 +100,6 @@ def _heap(content: dict[str, Any]) -> DumpedHeap:
     if any([type(one) for one in block] != [*_KINDS] for block in blocks):
         raise ValueError("a field is of another type")
     return DumpedHeap(
-        **{**content, "blocks": blocks, "damage": [Damage(*one) for one in content["damage"]]}
+        **{one.name: content[one.name] for one in fields(DumpedHeap)}
+        | {"blocks": blocks, "damage": [Damage(*one) for one in content["damage"]]}
     )

@@ -12,7 +12,8 @@ wrote beyond its end, and the walk goes on where chunks lead to the heap's end a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -63,7 +64,6 @@ class DumpedHeap:
     damage: list[Damage] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)  # what nothing in the dump confirms
     confirmed: list[str] = field(default_factory=list)  # by which of the heap's own sums
-    fences: int = 0  # whole ones, behind what blocks were asked for
 
     def pieces(self, state: str) -> list[Block]:
         """The pieces in this state, by address."""
@@ -128,57 +128,65 @@ class Walk:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
         self._free: set[int] = set()  # the chunks of the free list
-        last = at = paths.sum(layout["free_list"]) ^ layout["key"]
+        last = at = (paths.sum(layout["free_list"]) ^ layout["key"]) + layout["links"]
         while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
             last, at = at, (self._field(at, layout["link"]) ^ layout["key"]) + layout["links"]
             self._free.add(last)
         is_whole = at in (layout["links"], heap.end if layout["end"] else 0)
         is_cut = heap.start <= at < heap.end and not self._is_captured(at)
         self._torn = None if is_whole or is_cut else last  # where the list leaves the heap
-        if not is_whole:
-            heap.assumed.append("free blocks behind a lost link, which may be listed as live")
-        self._bounds = self._read_marks(paths) if layout["marks"] else {}
+        self._order = sorted({*(self._free if is_whole else ()), heap.end})  # none lies in a chunk
+        heap.assumed += (
+            [] if is_whole else ["free blocks behind a lost link, which may be listed as live"]
+        )
+        self._bounds: dict[int, Chunk] = (
+            self._read_marks(paths) if layout["marks"] else {layout["top"]: (heap.end, False, None)}
+        )
         first, inner = paths.sum(layout["waits"]), paths.sum("inner")
         self._waiting = {inner + int(word) for word in memory.words(first, inner)}
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        bounds = BOUNDS[self._layout["marks"]](
-            partial(self._memory.word, size=4), *map(paths.sum, self._layout["from"])
-        )
+        read, places = partial(self._memory.word, size=4), map(paths.sum, self._layout["from"])
         return {
-            one[0]: one[1:]
-            for one in islice(bounds, MOST_CHUNKS)
-            if one[0] < one[1] <= self._heap.end
+            start: (end, is_used, wrong)
+            for start, end, is_used, wrong in islice(
+                BOUNDS[self._layout["marks"]](read, *places), MOST_CHUNKS
+            )
+            if start < end <= self._heap.end
         }
 
     def _is_captured(self, chunk: int) -> bool:
         """True if the header of a chunk and its first link lie in the dump."""
-        last = chunk + max(self._layout["block"], 2) * self._word - 1
-        return any(
-            start <= chunk and last < start + len(data) for start, data in self._memory.spans
-        )
+        end = chunk + max(self._layout["block"], 2) * self._word
+        return any(at <= chunk and end <= at + len(data) for at, data in self._memory.spans)
 
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
 
     def end_of(self, chunk: int) -> int:
         """The address behind a chunk, as its header says."""
-        layout = self._layout
-        value = self._field(chunk, layout["size"])
-        is_coded = layout["coded"] and value & 1
-        value = -value & 0xFFFFFFFF if is_coded else value
-        size = int((value & ~layout["flags"]) >> layout["shift"]) * int(layout["unit"])
-        first = chunk if layout["base"] == "" or is_coded else int(layout["base"])
-        return first + size + int(layout["plus"]) * self._word
+        layout, value = self._layout, self._plain(chunk, self._layout["size"])
+        is_apart = layout["base"] != "" and not (layout["coded"] and value & 1)
+        size = self._bytes(value) + int(layout["plus"]) * self._word
+        return size + (int(layout["base"]) if is_apart else chunk)
+
+    def _plain(self, chunk: int, place: int) -> int:
+        """A header's word, which may stand as its negative."""
+        value = self._field(chunk, place)
+        return -value & 0xFFFFFFFF if self._layout["coded"] and value & 1 else value
+
+    def _bytes(self, value: int) -> int:
+        """What a header's word says of bytes, without its flags."""
+        return int((value & ~self._layout["flags"]) >> self._layout["shift"]) * int(
+            self._layout["unit"]
+        )
 
     def look(self, chunk: int) -> Chunk | None:
         """A chunk; None if its header cannot be one."""
         layout, heap = self._layout, self._heap
-        if layout["marks"]:
+        if layout["marks"] or chunk == layout["top"]:
             return self._bounds.get(chunk)
-        if chunk == layout["top"]:
-            return heap.end, False, None
         try:
             end = self.end_of(chunk)
             if not chunk + layout["least"] <= end <= heap.end or (
@@ -192,33 +200,45 @@ class Walk:
                 if layout["where"] == "list"
                 else place != heap.end and bool(flag & layout["bit"]) is layout["used"]
             )
-            if end - sum(self._place(chunk, end, is_used=is_used)) > _SPARE:
+            behind = sum(self._place(chunk, end, is_used=is_used))
+            if end - behind > _SPARE or self._order[bisect(self._order, chunk)] < end:
                 return None
-            is_own = layout["own"] and chunk == heap.start
-            return end, None if is_own else is_used, self._find_wrong(chunk, end, is_used)
+            wrong = self._find_wrong(chunk, end, behind, is_used=is_used)
+            return end, None if layout["own"] and chunk == heap.start else is_used, wrong
         except UnreadError:
             return None
 
-    def _find_wrong(self, chunk: int, end: int, is_used: bool) -> int | None:
-        """The chunk whose header is wrong: this one, the next one or neither."""
-        layout, heap = self._layout, self._heap
-        wrong = [
-            self._torn is None and chunk in self._free,
-            *(self._field(chunk, at) ^ layout["key"] != value for at, value in layout["holds"]),
-        ]
-        if chunk == self._torn or (is_used and any(wrong)):
+    def _find_wrong(self, chunk: int, end: int, fence: int, *, is_used: bool) -> int | None:
+        """The chunk whose header is wrong: this one, the next one or neither; or a wrong fence."""
+        layout = self._layout
+        is_held = all(self._field(chunk, at) ^ layout["key"] == one for at, one in layout["holds"])
+        is_lost = self._torn is None and self._free and (chunk in self._free) is is_used
+        if chunk == self._torn or is_lost or (is_used and not is_held):
             return chunk
-        if is_used and layout["asked"]:
-            fence = sum(self._place(chunk, end, is_used=is_used))
-            if self._memory.word(fence, 4) != layout["fence"]:
-                return fence
-            heap.fences += 1
-        is_last = end == heap.end and not layout["before_last"]
-        if not layout["before"] or is_last or (layout["before_free"] and is_used):
-            return None
-        back = self._field(end, layout["before_at"])
-        first = {"size": end - back * layout["unit"], "offset": heap.start + back, "address": back}
-        return None if first[layout["before"]] == chunk else end
+        if is_used and layout["asked"] and self._memory.word(fence, 4) != layout["fence"]:
+            return fence
+        is_other = (  # the next one's flag says otherwise
+            layout["after"]
+            and end not in (self._heap.end, layout["top"])
+            and bool(self._plain(end, layout["size"]) & layout["after"]) is is_used
+        )
+        is_told = (
+            layout["before"]
+            and (layout["before_last"] or end != self._heap.end)
+            and not (layout["before_free"] and is_used)
+        )
+        return end if is_other or (is_told and not self._follows(chunk, end)) else None
+
+    def _follows(self, chunk: int, end: int) -> bool:
+        """Whether a word before or in the chunk at `end` names this as the one before it."""
+        back = self._plain(end, self._layout["before_at"])
+        first = {
+            "size": end - back * self._layout["unit"],
+            "offset": self._heap.start + back,
+            "address": back,
+            "header": end - self._bytes(back),
+        }
+        return bool(first[self._layout["before"]] == chunk)
 
     def _place(self, chunk: int, end: int, *, is_used: bool | None) -> tuple[int, int]:
         """The address of a chunk's block, and its bytes: those asked for, if a word says them."""
@@ -228,34 +248,57 @@ class Walk:
         size = max(end + layout["tail"] * self._word - address, 0)
         if is_used and layout["asked"]:
             size = min(size, max(self._field(chunk, layout["asked"]) - layout["less"], 0))
-        is_owned = layout["owner"] != "" and is_used
-        if is_owned and layout["owner"] in self._memory.words(address, address + pointer):
-            return address + pointer, max(size - pointer, 0)
-        return address, size
+        first = self._memory.words(address, address + pointer) if layout["owner"] != "" else ()
+        owned = pointer if is_used and layout["owner"] in first else 0
+        return address + owned, max(size - owned, 0)
+
+    def chain(self, place: int, passed: set[int]) -> Iterator[Chunk]:
+        """The chunks from a place on, each where the one before ends, up to one in `passed`."""
+        while place not in passed and (chunk := self.look(place)):
+            yield chunk
+            passed.add(place)
+            place = chunk[0]
+
+    def _leads_on(self, place: int, passed: set[int]) -> bool:
+        """Whether sound chunks lead from a place to the end, or far enough.
+
+        Two free ones side by side are not sound where nothing else tells what lies before one.
+        """
+        is_free = False
+        for count, (end, is_used, wrong) in enumerate(self.chain(place, passed), 1):
+            is_sound = wrong is None and not (is_free and is_used is False)
+            if not is_sound or count == _ENOUGH or end == self._heap.end:
+                return is_sound
+            is_free = is_used is False and self._layout["before"] == ""
+        return place == self._heap.end
 
     def _resume(self, at: int) -> int:
-        """The first place behind `at` from which chunks lead on; the heap's end if none does."""
-        step, end, lost = self._layout["step"], self._heap.end, set[int]()
+        """Where chunks lead on behind `at`: from a chunk that names it as the one before, if there
+        is one, else from the first place, else from the heap's end.
+        """
+        step, end, passed = self._layout["step"], self._heap.end, set[int]()
         captured = max((start + len(data) for start, data in self._memory.spans), default=0)
-        for first in range(at + step, min(end, captured, at + _MOST_TRIED * step), step):
-            place, passed = first, 0
-            while place not in lost and (chunk := self.look(place)) and chunk[2] is None:
-                lost.add(place)
-                place, passed = chunk[0], passed + 1
-                if place == end or passed == _ENOUGH:
-                    return first
-            lost.add(place)
-        return end
+        places = range(at + step, min(end, captured, at + _MOST_TRIED * step), step)
+        named = (
+            one
+            for one in (places if self._layout["before"] else ())
+            if self._is_captured(one - self._word) and self._follows(at, one)
+            if self._leads_on(one, set())
+        )
+        return next(named, 0) or next((p for p in places if self._leads_on(p, passed)), end)
 
     def run(self) -> None:
         """Fills the heap's blocks and damage."""
-        heap, at = self._heap, self._heap.start
+        heap, at, wrong = self._heap, self._heap.start, None
         while at < heap.end and len(heap.blocks) < MOST_CHUNKS:
-            end, is_used, wrong = self.look(at) or (0, False, at if self._is_captured(at) else None)
-            state = UNREAD if end == 0 else _STATES[is_used]
-            end = end or self._resume(at)
+            chunk = self.look(at)
+            # What wrote over a header may have left a size that a chunk can have.
+            is_trusted = self._layout["marks"] or not (wrong or (chunk and chunk[2] == at))
+            found = chunk if chunk and (is_trusted or self._leads_on(chunk[0], set())) else None
+            _, is_used, wrong = found or (0, False, at if self._is_captured(at) else None)
+            end = found[0] if found else self._resume(at)
             address, size = self._place(at, end, is_used=is_used)
-            state = OWN if address in self._waiting else state
+            state = OWN if address in self._waiting else _STATES[is_used] if found else UNREAD
             heap.blocks.append(Block(at, end - at, address, size, state))
             if wrong is not None and wrong not in [one.address for one in heap.damage[-1:]]:
                 whole = (

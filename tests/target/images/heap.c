@@ -34,7 +34,7 @@ typedef struct mem {
 } mem;
 
 #ifdef MOVED
-enum { HEADER = 24, STEP = 4, LEAST = 52 };
+enum { HEADER = 24, STEP = 4, LEAST = 20 };
 #else
 enum { HEADER = 8, STEP = 4, LEAST = 20 };
 #endif
