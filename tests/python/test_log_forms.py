@@ -20,6 +20,7 @@ from heapfit.forecast.log.heaps import judge_heaps
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock, Field
+from heapfit.importers.file_kind import SourceKind, classify_file
 from heapfit.importers.log_lines import LogLine
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.results.forecast_heaps import describe_failure
@@ -316,6 +317,14 @@ def test_a_log_with_the_newest_line_first_is_read_from_its_end(tmp_path, head):
     assert (log.boots, len(log.states), log.states[-1].free) == (1, STATES, LAST)
     assert log.states[-1].seconds - log.states[0].seconds == 3600 * (STATES - 1)
     assert any("from the end" in note for note in log.notes)
+
+
+def test_a_heading_in_angle_brackets_is_no_call(tmp_path):
+    """TizenRT's heapinfo behind a terminal's clock: mtrace has such a sign before an address."""
+    clock = "[2026-01-{:02} 10:00:00.091] "
+    lines = [clock.format(1 + n) + f"< Free >\n  - Free : {FIRST - n}" for n in range(9)]
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    assert classify_file(tmp_path / "device.log") is SourceKind.UNKNOWN
 
 
 # Dates of two states, which tell the day from the month or not: the last as ISO 8601 has it.

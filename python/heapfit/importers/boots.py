@@ -33,7 +33,7 @@ def cut_boots(
     with ByteStream(source) as stream:
         content = b"".join(stream.chunks())
     pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content)
-    whole = [one for one in pieces if _count(one, own)]
+    whole = [one for one in pieces if count_events(one, own)]
     if len(whole) < 2:
         return [source]
     files = [folder / f"{source.stem}-boot{i}{source.suffix}" for i in range(1, len(whole) + 1)]
@@ -55,7 +55,7 @@ def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, 
     """The boot with the most events, and a sentence on the others; "" if there is one alone."""
     if len(files) == 1:
         return files[0], ""
-    counts = [_count(file.read_bytes(), own) for file in files]
+    counts = [count_events(file.read_bytes(), own) for file in files]
     fullest = counts.index(max(counts))
     return files[fullest], (
         f"The log has {len(files)} boots: this is number {fullest + 1}, the longest; "
@@ -103,7 +103,7 @@ def _cut_frames(content: bytes) -> Iterator[bytes]:
         content = content[end:]
 
 
-def _count(content: bytes, own: OwnLines | None) -> int:
+def count_events(content: bytes, own: OwnLines | None) -> int:
     """The events in a piece of a log; 0 if it has no allocation."""
     reader = (
         _engine.FrameTrace(True)
