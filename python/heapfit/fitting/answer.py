@@ -9,7 +9,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
 from heapfit.forecast.load import FEWEST_EVENTS
-from heapfit.plan.quantities import format_count, format_share
+from heapfit.plan.quantities import format_count, format_saving, format_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +95,7 @@ def compare_regions(region: int, other: int, title: str) -> str:
     """
     if region == other:
         return f"as much as {title}"
-    share = format_share(abs(1 - region / other))
-    return f"{share} {'less' if region < other else 'more'} than {title}"
+    return f"{format_saving(1 - region / other)} than {title}"
 
 
 def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
@@ -112,10 +111,8 @@ def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
         return _describe_kept(answer, today, now - fitted)
     if not today.is_known:
         return ""
-    less = sum(pair.saves for pair in today.pairs)
-    runs = format_count(len(today.pairs), "recording")
-    change = f"{format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
-    found = f"needs {change} than {name}, and less on {less} of {runs}{today.describe_lasting()}"
+    less = f"{format_saving(saved)} than {name}, and less on {today.describe_wins()}"
+    found = f"needs {less}{today.describe_lasting()}"
     if today.is_foretold:
         return (
             f"It replaces {name} if `heapfit verify --now {name}` agrees: the fitted heap {found}."

@@ -114,6 +114,15 @@ def format_share(share: float) -> str:
     return f"{100 * share:.2g} %" if abs(share) < 0.01 else f"{100 * share:.1f} %"
 
 
+def format_saving(saved: float) -> str:
+    """A share that is saved of something, in words; one below 0 is needed on top of it.
+
+    >>> format_saving(0.12), format_saving(-0.034)
+    ('12.0 % less', '3.4 % more')
+    """
+    return f"{format_share(abs(saved))} {'less' if saved >= 0 else 'more'}"
+
+
 def format_count(count: int, noun: str) -> str:
     """A number of things, whose noun has its plural with an s.
 

@@ -9,7 +9,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.margin import HeapSize
-from heapfit.plan.quantities import format_count, format_share
+from heapfit.plan.quantities import format_count, format_saving, format_share
 
 # What a change of heap has to save to be named. Recordings of one seed over two heaps differed by
 # 2.2 % of U_max by timing alone, so less than this is no more than another run.
@@ -142,12 +142,9 @@ class IncumbentVerdict:
             return f"Replace {now.name}: it serves these recordings in no region."
         if self.saved is None or fitted.memory is None:
             return f"Keep {now.name}: {fitted.name} serves these recordings in no region."
-        runs = format_count(len(self.pairs), "recording")
-        wins = f"{sum(pair.saves for pair in self.pairs)} of {runs}"
-        change = f"{format_share(abs(self.saved))} {'less' if self.saved >= 0 else 'more'}"
         found = (
-            f"{fitted.name} needs less on {wins}, and {fitted.memory:,} B for all, "
-            f"{change} than {self.needed:,} B{self.describe_lasting()}"
+            f"{fitted.name} needs less on {self.describe_wins()}, and {fitted.memory:,} B for all, "
+            f"{format_saving(self.saved)} than {self.needed:,} B{self.describe_lasting()}"
         )
         if not self.is_known:
             at = f"{self.heap.title} at {now.region:,} B does"
@@ -161,6 +158,11 @@ class IncumbentVerdict:
         if len(self.pairs) < self.wanted:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
+
+    def describe_wins(self) -> str:
+        """On how many of the recordings the fitted heap needs less."""
+        wins = sum(pair.saves for pair in self.pairs)
+        return f"{wins} of {format_count(len(self.pairs), 'recording')}"
 
     def describe_lasting(self) -> str:
         """The clause on what longer runs are to save, where halves of the recording tell it."""
