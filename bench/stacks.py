@@ -34,7 +34,7 @@ from heapfit.generate.folder import write_texts
 from heapfit.generate.names import Text
 from heapfit.generate.options import GenerateOptions
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import added_texts, source_texts
+from heapfit.generate.texts import fill_added_texts, source_texts
 from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode
@@ -78,7 +78,7 @@ def plan_of(name: str) -> Plan:
 def write_code(design: HeapDesign, folder: Path) -> list[Path]:
     """Writes the heap, its drop-ins and the recorder; the C files."""
     forms = () if design.needs_size else FORMS
-    texts = source_texts(design) | added_texts(replace(design, platforms=forms))
+    texts = source_texts(design) | fill_added_texts(replace(design, platforms=forms))
     texts |= recorder_texts(("record.c", "record.h", "adapters/one_heap.c", "adapters/one_heap.h"))
     texts |= dict.fromkeys((f"library/{one}.h" for one in LIBRARY), DECLARED)
     write_texts(folder, texts)

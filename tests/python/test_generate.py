@@ -33,7 +33,7 @@ from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
 from heapfit.generate.names import Text, comment_text, make_identifier
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
-from heapfit.generate.texts import _environment, added_texts, heap_texts, readme_text
+from heapfit.generate.texts import _environment, fill_added_texts, heap_texts, readme_text
 from heapfit.importers import import_file
 from heapfit.outputs.ours import allow_replacing
 from heapfit.plan.plan import Plan, Pool
@@ -486,7 +486,7 @@ def test_hostile_names_change_no_token() -> None:
 @pytest.mark.parametrize("language", [Platform.CXX, Platform.RUST])
 def test_hostile_names_change_nothing_in_another_language_but_a_string(language: Platform) -> None:
     def texts(name: str) -> dict[str, str]:
-        return added_texts(design_named(name, language))
+        return fill_added_texts(design_named(name, language))
 
     plain = texts("plain")
     for name in hostile_names():

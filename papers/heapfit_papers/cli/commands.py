@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.arguments import make_output_option, reuse
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit_papers.slotbuf import REPORT_REGION, STANDARD_LEAST, STANDARD_MOST
@@ -83,5 +83,5 @@ class SlotbufCommand(Command):
         ),
     ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
     region: int = REPORT_REGION
-    seed: Annotated[int, shared("seed")] = 1
+    seed: Annotated[int, reuse("seed")] = 1
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")

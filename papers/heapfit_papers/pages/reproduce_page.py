@@ -10,7 +10,7 @@ from pathlib import Path
 from heapfit.plan.quantities import format_count
 from heapfit.results.document import Document
 from heapfit.results.html import write_document
-from heapfit.results.number_text import marked
+from heapfit.results.number_text import mark_up
 from heapfit.results.parts import Cell, Column, Details, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
@@ -59,7 +59,7 @@ def _tell_paper(
 ) -> Iterator[Part]:
     """A paper's verdicts, its figures and its rows, folded where there are many."""
     is_short = sum(len(result.findings) for result in rows) <= _MOST_UNFOLDED
-    yield Line(marked('<span class="source">{}</span>', paper.title))
+    yield Line(mark_up('<span class="source">{}</span>', paper.title))
     yield from map(Line, verdicts_in_words(rows)[1:])
     if figures:
         parts = [
@@ -85,7 +85,7 @@ def _tell_published(finding: Finding) -> Cell:
     one = finding.figure
     stated = "" if one.published == "stated" else one.published
     allowed = f"; allowed: {one.allowed}" if one.allowed else ""
-    return Cell(marked("{} <b>{}</b>", one.says, stated), (f"{one.where}{allowed}",))
+    return Cell(mark_up("{} <b>{}</b>", one.says, stated), (f"{one.where}{allowed}",))
 
 
 def _tell_found(result: RowResult, finding: Finding) -> Cell:

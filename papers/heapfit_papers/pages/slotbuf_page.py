@@ -9,7 +9,7 @@ from pathlib import Path
 from heapfit.results.chart import Chart
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.html import write_document
-from heapfit.results.number_text import count, marked, percent, size
+from heapfit.results.number_text import count, mark_up, percent, size
 from heapfit.results.parts import NamedFigure, Section
 from heapfit_papers.pages.slotbuf_charts import (
     MOST_SHOWN,
@@ -38,7 +38,7 @@ def slotbuf_page(run: Slotbuf, command: str) -> Document:
         kind="the benchmark of Cebeci 2019",
         name=f"slotbuf on {spec.plan.allocator}",
         title=spec.plan.allocator,
-        source=marked("<b>{}</b>; ", _allocator(run))
+        source=mark_up("<b>{}</b>; ", _allocator(run))
         + f"{count(spec.slots)} slots, requests of {least} to {most}, region "
         f"{size(spec.region)}, seed {spec.seed}",
         sentences=(
@@ -79,7 +79,7 @@ def slotbuf_page(run: Slotbuf, command: str) -> Document:
 
 def _draw_requests(run: Slotbuf) -> Chart:
     spec = run.spec
-    caption = marked(
+    caption = mark_up(
         "Figure 1 of the report: {} requests of MAX / e<sup>r</sup> bytes, r uniform from 0 to "
         "ln(MAX / MIN), MAX {}, MIN {}. The line is what the law expects. The report does not "
         "state its MAX and MIN.",

@@ -75,7 +75,7 @@ def _parse_workers(words: str) -> str:
     return words
 
 
-def shared(name: str, more: str = "", *, is_shown: bool = True) -> Option:
+def reuse(name: str, more: str = "", *, is_shown: bool = True) -> Option:
     """The shared option of that name with more words for one command, which `--help` shows."""
     option = SHARED[name]
     words = f"{option.help} {more}".rstrip()

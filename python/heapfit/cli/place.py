@@ -28,7 +28,7 @@ from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
 from heapfit.results.html import write_document
-from heapfit.results.longer import longer_parts
+from heapfit.results.longer import describe_longer_runs
 from heapfit.results.memories import CURVE, RULES, memories_page
 from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
@@ -106,7 +106,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
             f"{size.margin:g} % is the reserve for other runs and changes.{lacks}"
         ),
         *map(Line, _outlook(placing)),
-        *hide_unless(is_whole, [Group("longer_runs", longer_parts(placing.longer, lasts))]),
+        *hide_unless(is_whole, [Group("longer_runs", describe_longer_runs(placing.longer, lasts))]),
         Line(""),
         Table(RULES, placing.rules, "rules"),
         Line(""),

@@ -16,7 +16,7 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
-from heapfit.importers.site_names import PlaceChain, known_chains, own_places
+from heapfit.importers.site_names import PlaceChain, find_chains, own_places
 from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
@@ -52,7 +52,7 @@ def run(command: SitesCommand) -> None:
             if command.export is not None:
                 print_export(holdings, command.export)
                 return
-            callers = _Callers(known_chains(loaded, programs))
+            callers = _Callers(find_chains(loaded, programs))
             unnamed = programs and not callers.are_known
             parts = [
                 *_site_parts(holdings, callers, plan),

@@ -144,7 +144,7 @@ class HeapSize:
         return next((one for one in steps if self.region_with(one) >= region), MOST_MARGIN)
 
 
-def over_peak(r_safe: int | None, u_max: int) -> float | None:
+def divide_by_peak(r_safe: int | None, u_max: int) -> float | None:
     """R_safe over the most live bytes, 1 or more; None where no region is safe, or none is live."""
     return r_safe / u_max if r_safe is not None and u_max else None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import Need, grow_headers, known_searches, search
+from heapfit.comparison.incumbents.needs import Need, find_searches, grow_headers, search
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
@@ -58,7 +58,7 @@ def measure_candidate(
         threads=ground.threads,
         every_size=precision.every_size,
         is_safe_alone=False if precision.is_of_all else None,
-        known=known_searches(ground.found, ground.base_alignment, candidate.plan),
+        known=find_searches(ground.found, ground.base_alignment, candidate.plan),
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:

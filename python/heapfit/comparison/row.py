@@ -13,7 +13,7 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind, over_peak
+from heapfit.comparison.margin import HeapSize, MarginBasis, divide_by_peak, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import find_allocators, splits_blocks
@@ -58,7 +58,7 @@ class Row(Brief, Candidate):
     @property
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
-        return over_peak(self.r_safe, self.u_max)
+        return divide_by_peak(self.r_safe, self.u_max)
 
     @property
     def heap_size(self) -> HeapSize | None:

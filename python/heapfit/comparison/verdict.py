@@ -99,14 +99,14 @@ def select_row(comparison: Comparison, pools_asked: bool = False) -> Row:
             if (
                 are_pools_worth_it(row.needed, plain.needed, row.u_max)
                 if is_enough
-                else _held_and_saved(row, plain, comparison.peaks)
+                else _holds_and_saves(row, plain, comparison.peaks)
             )
         ),
         plain,
     )
 
 
-def _held_and_saved(row: Row, plain: Row, peaks: Sequence[int]) -> bool:
+def _holds_and_saves(row: Row, plain: Row, peaks: Sequence[int]) -> bool:
     if not row.held or not all(row.held):
         return False
     return all(

@@ -13,7 +13,7 @@ from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heap_plans import make_heap_plan
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.longer import LongerRuns
-from heapfit.comparison.margin import over_peak
+from heapfit.comparison.margin import divide_by_peak
 from heapfit.comparison.row import Row, rank_rows
 from heapfit.comparison.verdict import pools_warning
 from heapfit.comparison.work import NO_WORK, Work
@@ -54,7 +54,7 @@ class Run:
     @property
     def over_u_max(self) -> float | None:
         """R_safe over its own peak."""
-        return over_peak(self.r_safe, self.u_max)
+        return divide_by_peak(self.r_safe, self.u_max)
 
 
 @dataclass(frozen=True, slots=True)

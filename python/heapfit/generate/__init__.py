@@ -27,10 +27,16 @@ from heapfit.generate.parts_list import write_parts_list
 from heapfit.generate.tables import (
     HeapDesign,
     design_from_plan_file,
+    make_shipped_design,
     require_whole_blocks,
-    shipped_design,
 )
-from heapfit.generate.texts import added_texts, header_name, header_text, readme_text, source_texts
+from heapfit.generate.texts import (
+    fill_added_texts,
+    header_name,
+    header_text,
+    readme_text,
+    source_texts,
+)
 from heapfit.generate.worst_calls import call_bounds
 from heapfit.plan.plan_file import PlanFile, plan_text
 
@@ -57,14 +63,14 @@ def generate(
         require_plain(plan_file.name, options)
         texts, stamp = memories_texts(plan_file, plan_file.memories, word)
     else:
-        design = shipped_design(plan_file, word, options)
-        added, texts = added_texts(design), source_texts(design)
+        design = make_shipped_design(plan_file, word, options)
+        added, texts = fill_added_texts(design), source_texts(design)
         plan_file, stamp = design.file, design.stamp
     with stage_code_folder(folder) as staging:
         write_texts(staging, texts | {"plan.toml": plan_text(plan_file)})
         if design is not None:
             # The heap alone is measured: what is added may need headers that are not here.
-            write_texts(staging, added | _measured_texts(staging, design))
+            write_texts(staging, added | _measure_texts(staging, design))
         write_parts_list(staging, word, stamp)
         if options.inspect is not None:
             options.inspect(staging)
@@ -86,7 +92,7 @@ def write_recorder(folder: Path) -> list[Path]:
     return list_files(folder)
 
 
-def _measured_texts(staging: Path, design: HeapDesign) -> dict[str, str]:
+def _measure_texts(staging: Path, design: HeapDesign) -> dict[str, str]:
     """The header with the bounds of its calls and the README with code sizes, measured so far."""
     options, header = design.options, staging / header_name(design)
     with link_images(staging, header, options.threads, options.progress) as images:

@@ -146,7 +146,7 @@ class HeapDesign:
         return info.needs_size
 
 
-def shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOptions) -> HeapDesign:
+def make_shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOptions) -> HeapDesign:
     """The design of a folder for users, with the region and the guard that the options ask for.
 
     HeapfitError also if the plan's code is not shipped, or callers of malloc cannot use it.

@@ -60,7 +60,7 @@ def heap_texts(design: HeapDesign) -> dict[str, str]:
     }
 
 
-def added_texts(design: HeapDesign) -> dict[str, str]:
+def fill_added_texts(design: HeapDesign) -> dict[str, str]:
     """The files of languages and of platforms, and a recorder's sinks, by file name.
 
     HeapfitError if the design's prefix or region does not suit the language, a platform has no

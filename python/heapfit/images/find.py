@@ -102,7 +102,7 @@ def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = (
-        (name[:_LONGEST], {"@": address, "bytes": size} | _beside(memory, row, name))
+        (name[:_LONGEST], {"@": address, "bytes": size} | _find_beside(memory, row, name))
         for name, (address, size) in memory.symbols.items()
         if re.fullmatch(row["named"], name) or (size and first <= address < last)
     )
@@ -112,7 +112,7 @@ def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
                 yield f"{name}[{i}]" if row["next"] else name, names | {"@": at}
 
 
-def _beside(memory: DumpedMemory, row: Layout, name: str) -> _Names:
+def _find_beside(memory: DumpedMemory, row: Layout, name: str) -> _Names:
     """The symbols whose names follow from that of a record, as `beside` says; 0: there is none."""
     symbols = memory.symbols.items()
     forms = ((word, re.sub(row["named"], form, name)) for word, form in row["beside"].items())

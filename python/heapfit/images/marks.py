@@ -140,7 +140,7 @@ def _place(
     )
 
 
-def _apart(kind: str, word: _Word, *places: int) -> Bounds:
+def _count_granules(kind: str, word: _Word, *places: int) -> Bounds:
     """Granules from `first`, which lies at `ground`, to `last`."""
     marks, ground, unit, first, last = places
     return _place(
@@ -184,7 +184,7 @@ def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
 
 
 BOUNDS: Mapping[str, Callable[..., Bounds]] = {
-    **{kind: partial(_apart, kind) for kind in ("map", "pairs")},
+    **{kind: partial(_count_granules, kind) for kind in ("map", "pairs")},
     **{kind: partial(_equal, kind) for kind in ("list", "bits", "blocks", "linked")},
     "pools": _pools,
 }

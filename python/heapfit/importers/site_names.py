@@ -62,7 +62,7 @@ def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Sour
 
     HeapfitError if a program cannot be read.
     """
-    return own_places(known_chains(loaded, programs))
+    return own_places(find_chains(loaded, programs))
 
 
 def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
@@ -90,7 +90,7 @@ def is_of_library(place: SourcePlace) -> bool:
     return bool(_LIBRARY.search(name.partition("(")[0]))
 
 
-def known_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
+def find_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, PlaceChain]:
     """The callers of each site, inlined ones too; without programs as the log itself names them."""
     recorded, told = loaded.trace.chains, loaded.trace.info.names
     programs = programs or (() if told else find_recorded_program(loaded.trace))

@@ -70,7 +70,7 @@ class _Mapping:
     def addresses(self, sites: Collection[int]) -> dict[int, int]:
         """The address of each site found."""
         if self.is_fixed:
-            return self._fixed_addresses(sites)
+            return self._find_fixed_addresses(sites)
         wanted = np.array(sorted(sites), np.uint32)
         addresses: dict[int, int] = {}
         for first, last in _pieces(self.code):
@@ -80,7 +80,7 @@ class _Mapping:
                 addresses.setdefault(int(hashes[i]), first + i)
         return addresses
 
-    def _fixed_addresses(self, sites: Collection[int]) -> dict[int, int]:
+    def _find_fixed_addresses(self, sites: Collection[int]) -> dict[int, int]:
         """The address of each site that is the lower half of one in the code.
 
         None of an image in which one does not follow a call: it is not the one that was recorded.

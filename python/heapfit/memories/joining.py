@@ -166,7 +166,7 @@ def _merge(programs: tuple[Program, Program], order: Integers) -> _engine.EventA
     return events
 
 
-def _by_clock(first: Program, second: Program) -> Iterator[Integers]:
+def _order_by_clock(first: Program, second: Program) -> Iterator[Integers]:
     if first.times is not None and second.times is not None:
         yield np.argsort(np.concatenate((first.times, second.times)), kind="stable")
 
@@ -183,7 +183,7 @@ def _insert(
 
 # The orders of events for each way in which programs meet; none: it cannot be said.
 _WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Integers]]]] = {
-    "begun together, by their clocks": _by_clock,
+    "begun together, by their clocks": _order_by_clock,
     "one while most of the other is live": partial(
         _insert, lambda one: int(one.live().argmax()) + 1
     ),

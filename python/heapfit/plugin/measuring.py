@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.margin import over_peak
+from heapfit.comparison.margin import divide_by_peak
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plugin.building import Built, build
@@ -90,7 +90,7 @@ class PluginRow:
     @property
     def over_u_max(self) -> float | None:
         """R_safe over U_max; None without R_safe."""
-        return over_peak(self.r_safe, self.u_max)
+        return divide_by_peak(self.r_safe, self.u_max)
 
 
 @dataclass(slots=True)

@@ -18,7 +18,12 @@ from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMapView, Section, which_hold
 from heapfit.results.sections.candidates import candidates_section, heap_parts
-from heapfit.results.sections.page import in_order, name_source, recording_kind, request_source
+from heapfit.results.sections.page import (
+    name_source,
+    order_sections,
+    recording_kind,
+    request_source,
+)
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section
 from heapfit.results.sections.program import pools_section, program_section
@@ -36,7 +41,7 @@ def case_page(
     """The page of a case that begins so, with more sections."""
     sections = [*case_sections(case, mapped), *more]
     has_table = any(one.place in _TABLES for one in more if one)
-    ordered = in_order(sections, case.shown.trace.info.notes, commands, has_table=has_table)
+    ordered = order_sections(sections, case.shown.trace.info.notes, commands, has_table=has_table)
     return replace(opening, sections=ordered)
 
 

@@ -41,7 +41,7 @@ from heapfit.results.parts import (
     Table,
     which_hold,
 )
-from heapfit.results.sections.page import in_order, name_source, recording_kind
+from heapfit.results.sections.page import name_source, order_sections, recording_kind
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.results.sections.program import live_parts, pools_section, program_section
@@ -56,7 +56,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
         pools_section(shown, check.plan.plan),
         program_section(shown, live_parts(shown, region)),
         _recordings_section(check),
-        _grown_section(found),
+        _make_grown_section(found),
     ]
     if not check.is_comparison:
         sections.append(plan_file_section(check.plan, region))
@@ -73,7 +73,7 @@ def check_page(found: ShownCheck, sources: Sequence[Source], command: str) -> Do
             *opened.remarks,
             *which_hold((many, f"Below, the page shows {found.recording.run.name}.")),
         ],
-        sections=in_order(sections, shown.trace.info.notes, commands),
+        sections=order_sections(sections, shown.trace.info.notes, commands),
     )
 
 
@@ -132,7 +132,7 @@ def _mark_verdict(one: CheckedRecording) -> Cell:
     return Cell("", mark=say_verdict(one), tone=tone)
 
 
-def _grown_section(found: ShownCheck) -> Section | None:
+def _make_grown_section(found: ShownCheck) -> Section | None:
     """What grew in the recording that is shown, or holds its memory; None if nothing is known."""
     check, changes, base = found.check, found.recording.changes, found.check.base
     if changes is None:

@@ -17,10 +17,15 @@ from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
-from heapfit.results.longer import longer_section
+from heapfit.results.longer import make_longer_section
 from heapfit.results.number_text import change, count, ratio, size, term
 from heapfit.results.parts import Cell, Column, Line, Part, Piece, Section, Table
-from heapfit.results.sections.page import in_order, name_source, recording_kind, request_source
+from heapfit.results.sections.page import (
+    name_source,
+    order_sections,
+    recording_kind,
+    request_source,
+)
 from heapfit.results.sections.plan_layers import plan_file_section
 from heapfit.trace.loaded import LoadedTrace
 
@@ -63,7 +68,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
         kind_section(fit.kinds.shown, fit.kinds.each, fit.kinds.names),
-        longer_section(fit.longer, heap_size.region),
+        make_longer_section(fit.longer, heap_size.region),
         plan_file_section(fit.plan_file, case.winner.replay_region),
         Section("choices", "What you could choose", _choices(fit)) if is_sized else None,
         None if fit.today is None else incumbent_section(fit.today, is_kept=fit.answer.is_kept),
@@ -83,7 +88,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         bytes_go=_divide_bytes(fit) if is_sized else (),
         plan_place="" if fit.paths.code is None or not is_sized else _PLAN_TEXT,
         warnings=_list_warnings(fit),
-        sections=in_order(sections, fit.notes, _list_commands(fit)),
+        sections=order_sections(sections, fit.notes, _list_commands(fit)),
     )
 
 

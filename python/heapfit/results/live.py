@@ -9,7 +9,7 @@ from heapfit.comparison.heap_map import HeapMap, map_live
 from heapfit.outputs.served_page import serve_page
 from heapfit.results.document import Document
 from heapfit.results.html import render
-from heapfit.results.number_text import count, marked
+from heapfit.results.number_text import count, mark_up
 from heapfit.results.packed_map import pack_map
 from heapfit.results.parts import HeapMapView
 from heapfit.trace.live import FollowedRecording, LiveHeap
@@ -26,7 +26,7 @@ def live_page(heap_map: HeapMap | None, figures: str, is_paused: bool = False) -
         command="record",
         title="A recording while it is made",
         sentences=(sentence,),
-        remarks=(marked('<a href="{}">{}</a>', place, name),),
+        remarks=(mark_up('<a href="{}">{}</a>', place, name),),
         sections=sections,
     )
 

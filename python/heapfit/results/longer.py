@@ -19,7 +19,7 @@ LONGER_RUNS: tuple[Column[LongerRun], ...] = (
 )
 
 
-def longer_parts(longer: LongerRuns, lasts: str, indent: int = 0) -> list[Part]:
+def describe_longer_runs(longer: LongerRuns, lasts: str, indent: int = 0) -> list[Part]:
     """The bytes by the length of a run, why a length is not told; `lasts`: what a size is for."""
     known = [row for row in longer.rows if row.needed is not None]
     untold = [f"{row.name}: {row.reason}." for row in longer.rows if row.reason]
@@ -32,7 +32,7 @@ def longer_parts(longer: LongerRuns, lasts: str, indent: int = 0) -> list[Part]:
     ]
 
 
-def longer_section(longer: LongerRuns, region: int) -> Section:
+def make_longer_section(longer: LongerRuns, region: int) -> Section:
     """The section of a page on longer runs in a heap of `region` bytes."""
     if longer.refusal is not None:
         return Section("longer", "Longer runs", [Line(longer.refusal.sentence())])

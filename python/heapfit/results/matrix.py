@@ -139,7 +139,7 @@ def _open_several(opening: Document, case: ReportCase, matrix: Matrix) -> Docume
 def _matrix_section(matrix: Matrix) -> Section:
     columns: list[Column[str]] = [
         Column(page="candidate", shown=lambda name: name),
-        *(Column(page=one.label, shown=_over_peak(one), told=ratio) for one in matrix.columns),
+        *(Column(page=one.label, shown=_divide_by_peak(one), told=ratio) for one in matrix.columns),
         Column(page="mean", shown=matrix.mean_over_u_max, told=ratio),
     ]
     caption = (
@@ -149,6 +149,6 @@ def _matrix_section(matrix: Matrix) -> Section:
     return Section("traces", "All traces", [table])
 
 
-def _over_peak(column: TraceColumn) -> Callable[[str], float | None]:
+def _divide_by_peak(column: TraceColumn) -> Callable[[str], float | None]:
     """Region over the peak of a candidate on one trace."""
     return lambda name: getattr(column.cell(name), "over_u_max", None)

@@ -79,10 +79,10 @@ def known_size(value: int | None) -> str:
     return NOT_MEASURED if value is None else size(value)
 
 
-def marked(template: str, *values: str) -> Markup:
+def mark_up(template: str, *values: str) -> Markup:
     """Our own markup with texts in it, which stay text.
 
-    >>> print(marked("from <b>{}</b>", "a<b"))
+    >>> print(mark_up("from <b>{}</b>", "a<b"))
     from <b>a&lt;b</b>
     """
     printed = (one if isinstance(one, Markup) else printable(one) for one in values)
@@ -91,7 +91,7 @@ def marked(template: str, *values: str) -> Markup:
 
 def term(word: str) -> Markup:
     """A word of the glossary, linked to its definition."""
-    return marked('<a class="term" href="#def-{}">{}</a>', *_TERMS[word])
+    return mark_up('<a class="term" href="#def-{}">{}</a>', *_TERMS[word])
 
 
 _TERMS = {

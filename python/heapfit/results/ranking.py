@@ -32,7 +32,7 @@ def _show_region(row: Row | PluginRow) -> object:
     return row.r_safe if row.r_safe_at_least is None else f">= {row.r_safe_at_least:,}"
 
 
-def _if_ours(column: Column[Row]) -> Column[Any]:
+def _limit_to_ours(column: Column[Row]) -> Column[Any]:
     """A figure that rows of plug-ins do not have."""
     return replace(
         column, value=lambda row: None if isinstance(row, PluginRow) else column.figure(row)
@@ -47,7 +47,7 @@ _NEEDS: tuple[Column[Any], ...] = (
     Column("r_safe", "R_safe", shown=_show_region),
     Column("r_safe_at_least"),
     Column("step", "step", shown=lambda row: row.step or None),
-    _if_ours(Column("is_exhaustive")),
+    _limit_to_ours(Column("is_exhaustive")),
     Column("alignment"),
     Column("over_u_max", "over U_max"),
     Column("accesses_per_operation", "accesses"),
@@ -117,9 +117,9 @@ def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[
         unbeaten = comparison.unbeaten
         size: Column[Any] = Column("size", value=lambda costs: costs.flash)
         for measure in (*columns("time", "longest"), size):
-            yield _if_ours(measure.adapt(lambda row: comparison.measures[row.name]))
+            yield _limit_to_ours(measure.adapt(lambda row: comparison.measures[row.name]))
         yield Column("is_unbeaten", value=lambda row: row.name in unbeaten)
-    yield from map(_if_ours, _ENDS)
+    yield from map(_limit_to_ours, _ENDS)
 
 
 def _has_one_alignment(comparison: Comparison) -> bool:

@@ -17,7 +17,7 @@ from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_count
 from heapfit.results.kind import describe_kinds, growth_table, kind_fields
-from heapfit.results.longer import longer_parts
+from heapfit.results.longer import describe_longer_runs
 from heapfit.results.parts import (
     Column,
     Fields,
@@ -63,7 +63,7 @@ def first_screen(fit: Fit, is_whole: bool) -> list[Part]:
     room = _MOST_LINES - sum(_count_lines(part) for part in (*opening, *closing, *paths))
     whole: list[Part] = [
         *map(_indent, [_title(fit), describe_kinds(fit.kinds.each), _legend(fit)]),
-        Group("longer_runs", longer_parts(longer, fit.lasts, len(_INDENT))),
+        Group("longer_runs", describe_longer_runs(longer, fit.lasts, len(_INDENT))),
     ]
     changes = [] if fit.changes is None else [Fields({"changes": fit.changes.to_rows()})]
     return [

@@ -29,7 +29,7 @@ def _name(pool: SeparatePool) -> str:
     return f"{'=' if pool.is_exact else ''}{pool.size}"
 
 
-def _of_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
+def _read_pool(figure: Callable[[SizedPool], object]) -> Callable[[_Row], object]:
     """A figure of the row's pool; None for all pools together."""
     return lambda row: None if row[0] is None else figure(row[0])
 
@@ -46,10 +46,12 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="pool", page="", shown=lambda row: _name(row[0].alone) if row[0] else "all"),
     Column(
         page="pool",
-        shown=_of_pool(lambda pool: Cell(size(pool.size), ("exactly this size",) * pool.is_exact)),
+        shown=_read_pool(
+            lambda pool: Cell(size(pool.size), ("exactly this size",) * pool.is_exact)
+        ),
     ),
-    Column(page="requests", shown=_of_pool(lambda pool: pool.alone.demand.requests)),
-    Column(heading="count", shown=_of_pool(lambda pool: pool.count)),
+    Column(page="requests", shown=_read_pool(lambda pool: pool.alone.demand.requests)),
+    Column(heading="count", shown=_read_pool(lambda pool: pool.count)),
     Column(
         heading="alone",
         page="without fall-back",
@@ -66,7 +68,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     ),
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
     Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: _interval(_unseen(row))),
-    Column(heading="Erlang-B", page="", shown=_of_pool(lambda pool: format_share(pool.erlang_b))),
+    Column(heading="Erlang-B", page="", shown=_read_pool(lambda pool: format_share(pool.erlang_b))),
 )
 _CHANCE = columns("share", "lowest", "highest")
 _UNSEEN = columns("evidence", "draws", "memory", "overall")

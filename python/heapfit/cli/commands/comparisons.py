@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 from heapfit import _engine
-from heapfit.cli.arguments import make_output_option, shared
+from heapfit.cli.arguments import make_output_option, reuse
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS, list_offered_allocators
@@ -60,7 +60,7 @@ class CompareCommand(Command):
         ),
     ] = None
     pointer_bits: Annotated[
-        int | None, shared("pointer_bits", "Of the plug-ins [the recording's].")
+        int | None, reuse("pointer_bits", "Of the plug-ins [the recording's].")
     ] = None
     no_build: Annotated[
         bool,

@@ -10,7 +10,7 @@ from heapfit.cli.arguments import (
     PLAN,
     SEARCHING,
     make_output_option,
-    shared,
+    reuse,
     take_percent,
     take_size,
 )
@@ -58,7 +58,7 @@ class FitCommand(Command):
             **take_size(1),
         ),
     ] = None
-    horizon: Annotated[str | None, shared("horizon")] = None
+    horizon: Annotated[str | None, reuse("horizon")] = None
     margin: float | None = None
     prefer: Preference | None = None
     alignment: int = 8
@@ -118,7 +118,7 @@ class CheckCommand(Command):
             metavar="HEAP:BYTES",
         ),
     ] = None
-    base: Annotated[list[Path] | None, shared("base", "What grew since it is shown.")] = None
+    base: Annotated[list[Path] | None, reuse("base", "What grew since it is shown.")] = None
     growth: Annotated[
         float | None,
         Option(
@@ -140,7 +140,7 @@ class CheckCommand(Command):
     ] = False
     merge: Annotated[bool, Option("--merge", "Join results of parts, FILES of --json.")] = False
     report: Annotated[
-        list[Path] | None, shared("report", "Named .md it is Markdown, for a pull request.")
+        list[Path] | None, reuse("report", "Named .md it is Markdown, for a pull request.")
     ] = None
     programs: list[Path] | None = None
     base_programs: Annotated[
@@ -184,8 +184,8 @@ class VerifyCommand(Command):
             "", metavar="ARGS", help="Arguments of the image, after --; {run} is a run's number."
         ),
     ] = None
-    times: Annotated[int, shared("times", "Each is recorded, and fitted if it fails.")] = 10
-    base: Annotated[list[Path] | None, shared("base", "New plans serve it, too.")] = None
+    times: Annotated[int, reuse("times", "Each is recorded, and fitted if it fails.")] = 10
+    base: Annotated[list[Path] | None, reuse("base", "New plans serve it, too.")] = None
     now: str | None = None
     build_now: Annotated[
         str,

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import SHARED, make_output_option, shared
+from heapfit.cli.arguments import SHARED, make_output_option, reuse
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heap_names import find_system
@@ -48,7 +48,7 @@ class SizeCommand(Command):
         ),
     ] = None
     times: Annotated[
-        int | None, replace(shared("times", "They are simulated, to judge the answer."), min=2)
+        int | None, replace(reuse("times", "They are simulated, to judge the answer."), min=2)
     ] = None
     seed: int = 1
     queue: Annotated[str | None, _QUEUE] = None
@@ -111,4 +111,4 @@ class SimulateCommand(Command):
     ] = None
     report: Path | None = None
     workers: str | None = None
-    seed: Annotated[int | None, shared("seed")] = None
+    seed: Annotated[int | None, reuse("seed")] = None

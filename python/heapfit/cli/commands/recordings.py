@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from heapfit.cli.arguments import IMPORTING, make_output_option, shared
+from heapfit.cli.arguments import IMPORTING, make_output_option, reuse
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.plan.quantities import parse_address
@@ -86,7 +86,7 @@ class RecordCommand(Command):
             max=65_535,
         ),
     ] = None
-    plan: Annotated[Path | None, shared("plan", "With --watch: the heap that is followed.")] = None
+    plan: Annotated[Path | None, reuse("plan", "With --watch: the heap that is followed.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class ImportCommand(Command):
         make_output_option("the trace, of several files a folder of traces [FILE's name.parquet]"),
     ] = None
     workers: str | None = None
-    queue: Annotated[str | None, shared("queue")] = None
+    queue: Annotated[str | None, reuse("queue")] = None
     programs: list[Path] | None = None
     at: Annotated[
         int | None,
@@ -128,7 +128,7 @@ class ImportCommand(Command):
         bool, Option("--drop-unknown", "Skip events of unknown objects, and count them.")
     ] = False
     line: Annotated[
-        list[str] | None, shared("line", "As 'Allocated {size} bytes at {address}'.")
+        list[str] | None, reuse("line", "As 'Allocated {size} bytes at {address}'.")
     ] = None
     free: Annotated[
         list[str] | None,
@@ -143,7 +143,7 @@ class ImportCommand(Command):
         ),
     ] = False
     pointer_bits: Annotated[
-        int | None, shared("pointer_bits", "Of a recorded program whose file does not say it.")
+        int | None, reuse("pointer_bits", "Of a recorded program whose file does not say it.")
     ] = None
 
 
@@ -165,7 +165,7 @@ class WorkloadCommand(Command):
         ),
     ] = None
     output: Annotated[Path | None, make_output_option("the trace [NAME.parquet]")] = None
-    seed: Annotated[int, shared("seed")] = 1
+    seed: Annotated[int, reuse("seed")] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class SitesCommand(Command):
 
     source: Path
     programs: list[Path] | None = None
-    plan: Annotated[Path | None, shared("plan", "Its tag of each call site is shown.")] = None
+    plan: Annotated[Path | None, reuse("plan", "Its tag of each call site is shown.")] = None
     view: Annotated[
         View | None,
         Option(
@@ -235,7 +235,7 @@ class ForecastCommand(Command):
     log: Annotated[
         Path, Option("", metavar="LOG", help="The log, a file of text; -: standard input.")
     ]
-    line: Annotated[list[str] | None, shared("line", "As 'free {free} largest {largest}'.")] = None
+    line: Annotated[list[str] | None, reuse("line", "As 'free {free} largest {largest}'.")] = None
     sizes: Annotated[
         str | None,
         Option(

@@ -150,7 +150,7 @@ def measure(
             threads=threads,
             every_size=every_size,
             is_safe_alone=every_size is False,
-            known=known_searches(one.found, max(base, one.largest_alignment), heap.plan)
+            known=find_searches(one.found, max(base, one.largest_alignment), heap.plan)
             if isinstance(one, LoadedTrace)
             else None,
         )
@@ -172,7 +172,7 @@ def measure(
     return replace(again, more_events=again.more_events + needs.events)
 
 
-def known_searches(
+def find_searches(
     found: dict[tuple[Any, ...], Any], base: int, plan: Plan
 ) -> dict[tuple[Any, ...], _engine.RegionSearch]:
     """The searches that are among what was found of a recording, of regions that begin so."""
@@ -184,7 +184,7 @@ def known_searches(
 def find_known(heap: Heap, recording: LoadedTrace, base: int) -> int | None:
     """R_safe of a heap as it was found of a recording, without every size; None: it was not."""
     base = max(base, recording.largest_alignment)
-    asked, known = (_identify(heap), 0, False), known_searches(recording.found, base, heap.plan)
+    asked, known = (_identify(heap), 0, False), find_searches(recording.found, base, heap.plan)
     found = known.get((*asked, False)) or known.get((*asked, True))
     return None if found is None else found.r_safe and heap.memory(found.r_safe)
 

@@ -121,7 +121,7 @@ def make_tailored_candidates(
         why = "no layout serves the trace, or none did before an interrupt"
         return candidates + [NotApplicable(name, why) for name in _LEARNED]
     layout = next(name for name, plan in plain.items() if plan == learned.plain.plan)
-    steps, before = _learned_candidates(learned, (layout, learned.plain), loaded.profile.u_max)
+    steps, before = _learn_candidates(learned, (layout, learned.plain), loaded.profile.u_max)
     candidates += steps
     if not options.call_sites:
         return candidates
@@ -129,7 +129,7 @@ def make_tailored_candidates(
     return [*candidates, replace(_judge_sites(loaded, by_site, before), replayed=replayed)]
 
 
-def _learned_candidates(
+def _learn_candidates(
     learned: LearnedPlacement, before: tuple[str, PlacedLayout], u_max: int
 ) -> tuple[list[Candidate | NotApplicable], tuple[str, PlacedLayout]]:
     """The candidates of the lifetimes, and of the climb that starts from them; and the last of

@@ -83,8 +83,8 @@ class RowJudge:
                 if (plan := fold.portfolio.plan(one.name)) is not None
                 for trace in (*fold.seen, *fold.unseen)
             )
-        seen = [self._seen_pairs(one) for one in candidates]
-        unseen = [self._unseen_pairs(one) for one in candidates]
+        seen = [self._pair_seen(one) for one in candidates]
+        unseen = [self._pair_unseen(one) for one in candidates]
         most = largest_regions([*seen, *map(_require_all, unseen)], self.replays)
         regions = zip(candidates, most[: len(seen)], most[len(seen) :], strict=True)
         rows = [
@@ -108,7 +108,7 @@ class RowJudge:
         self.replays.measure(
             pair
             for row in asked.values()
-            for pair in (*self._seen_pairs(row), *_made(self._unseen_pairs(row)))
+            for pair in (*self._pair_seen(row), *_keep_if_made(self._pair_unseen(row)))
         )
         ranked = rank_rows([self._measure(row) if row.name in asked else row for row in rows])
         return replace(designs, rows=ranked, work=designs.work + self.replays.take_work())
@@ -116,7 +116,7 @@ class RowJudge:
     def _measure(self, row: Row) -> Row:
         """The row with its region on each trace, and where it matters what hold-out traces say."""
         needs = [self.replays.region(row.plan, trace) for trace in self.whole.seen]
-        unseen = self._sort_by_trace([self._evaluate(*pair) for pair in self._unseen_pairs(row)])
+        unseen = self._sort_by_trace([self._evaluate(*pair) for pair in self._pair_unseen(row)])
         row = replace(
             row,
             needs=tuple(needs),
@@ -160,22 +160,22 @@ class RowJudge:
         pairs = sorted(zip(traces, values, strict=True), key=itemgetter(0))
         return tuple(value for _, value in pairs)
 
-    def _seen_pairs(self, one: Candidate) -> list[Pair]:
+    def _pair_seen(self, one: Candidate) -> list[Pair]:
         """The plan made from all traces with each of them."""
         return [(one.plan, trace) for trace in self.whole.seen]
 
-    def _unseen_pairs(self, one: Candidate) -> list[tuple[Plan | None, int]]:
+    def _pair_unseen(self, one: Candidate) -> list[tuple[Plan | None, int]]:
         """Each trace with the plan that was made without it; None where none could be made."""
         return [
             (part.portfolio.plan(one.name), trace) for part in self.parts for trace in part.unseen
         ]
 
 
-def _made(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
+def _keep_if_made(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
     return [(plan, trace) for plan, trace in pairs if plan is not None]
 
 
 def _require_all(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:
     """The pairs, or none if one of the plans could not be made: no region serves its trace."""
-    made = _made(pairs)
+    made = _keep_if_made(pairs)
     return made if len(made) == len(pairs) else []

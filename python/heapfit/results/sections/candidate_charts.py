@@ -20,7 +20,7 @@ from heapfit.results.chart import (
     line,
     live_extremes,
 )
-from heapfit.results.number_text import count, figure_text, marked, size
+from heapfit.results.number_text import count, figure_text, mark_up, size
 from heapfit.trace.profile import Profile
 
 
@@ -111,7 +111,7 @@ def live_blocks_chart(pool: Pool, series: Extremes, *, number: int, events: int)
             "yaxis": {"range": [0, highest * 1.12], "tickformat": "~s", **ticks},
         },
         height=150,
-        caption=marked(
+        caption=mark_up(
             "<b>{}</b> {}",
             size(pool.size) if pool.is_exact else f"up to {size(pool.size)}",
             f"{count(pool.count)} reserved, at most {count(peak)} live",

@@ -10,7 +10,7 @@ from heapfit.comparison.case import ReportCase
 from heapfit.comparison.comparison import Comparison, with_measures
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.row import Row
-from heapfit.results.number_text import count, known_size, marked, rate, ratio, size, term
+from heapfit.results.number_text import count, known_size, mark_up, rate, ratio, size, term
 from heapfit.results.parts import (
     Bullets,
     Cell,
@@ -43,7 +43,7 @@ def candidates_section(case: ReportCase, verdict: str = "") -> Section:
     )
     folded = [row for row in rows[_OPEN:] if isinstance(row, Row)]
     opened = rows[:_OPEN] + [row for row in rows[_OPEN:] if not isinstance(row, Row)]  # asked for
-    words = marked(
+    words = mark_up(
         "Each candidate replayed the whole trace, event by event, with the code that ships. "
         "Regions begin at a multiple of {}. Rows marked <i>trace-specific</i> have pools counted "
         "on this recording: another run may run out of them. Marked <i>none beats it</i>: no other "
@@ -79,7 +79,7 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
         Column(page=term("r-min"), shown=_least_region),
         Column(page=term("r-safe"), shown=_safe_region),
         Column(page="with its margin", shown=_with_margin, told=known_size),
-        Column(page=term("over"), shown=_over_peak),
+        Column(page=term("over"), shown=_describe_over_peak),
         Column(page=term("accesses-each"), shown=lambda row: row.accesses_per_operation, told=rate),
         Column(
             page=term("moved"),
@@ -105,7 +105,7 @@ def _rank(rows: Sequence[Row], winner: Row, measured: Comparison) -> Table[Row]:
     return Table(
         columns,
         rows,
-        caption=marked(
+        caption=mark_up(
             "Ranked by {} with its margin, a plug-in without one; then by accesses.", term("r-safe")
         ),
         lead=lead,
@@ -135,7 +135,7 @@ def _with_margin(row: Row) -> int | None:
     return heap_size(needed, row.known).region if needed else None
 
 
-def _over_peak(row: Row) -> str:
+def _describe_over_peak(row: Row) -> str:
     least = row.r_safe_at_least
     return ratio(row.over_u_max) if least is None else f"≥ {ratio(max(least / row.u_max, 1.0))}"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from heapfit.results.number_text import marked
+from heapfit.results.number_text import mark_up
 from heapfit.results.parts import Bullets, Copyable, Glossary, HeapMapView, Line, Section
 from heapfit.trace.stored import TraceInfo
 
@@ -21,7 +21,7 @@ _FOLDED = (
 )
 
 
-def in_order(
+def order_sections(
     sections: Iterable[Section | HeapMapView | None],
     notes: Sequence[str],
     commands: Sequence[tuple[str, str]],
@@ -67,4 +67,4 @@ def request_source(info: TraceInfo, path: object) -> str:
 
 def name_source(source: str) -> Markup:
     """Where the requests come from, as a page names it below its title."""
-    return marked("from <b>{}</b>", source)
+    return mark_up("from <b>{}</b>", source)

@@ -10,7 +10,7 @@ from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, plan_text
-from heapfit.results.number_text import count, marked, percent, size, term
+from heapfit.results.number_text import count, mark_up, percent, size, term
 from heapfit.results.parts import (
     Column,
     Copyable,
@@ -94,7 +94,7 @@ def _pool_columns(plan: Plan, region: int | None) -> list[Column[Pool | None]]:
     taken = sum_up(lambda pool: _bytes_of(plan, pool))
     return [
         Column(page="size", shown=lambda one: size(one.size) if one else "together"),
-        Column(page=marked("blocks {}", term("n")), shown=sum_up(lambda pool: pool.count)),
+        Column(page=mark_up("blocks {}", term("n")), shown=sum_up(lambda pool: pool.count)),
         Column(page="bytes", shown=taken, told=size),
         Column(
             page="of the region",

@@ -10,7 +10,7 @@ from heapfit.design.pools.special_pools import SPECIAL_PERCENT
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_event
 from heapfit.results.chart import Extremes
-from heapfit.results.number_text import count, marked, percent, size, term
+from heapfit.results.number_text import count, mark_up, percent, size, term
 from heapfit.results.parts import (
     Column,
     Grid,
@@ -78,7 +78,7 @@ def pools_section(shown: LoadedTrace, plan: Plan) -> Section | None:
         return None
     pools = live_blocks(shown.events, plan, POOL_CHART_POINTS)
     largest = sorted(pools, key=lambda live: -live[0].size * live[0].count)[:MOST_POOL_CHARTS]
-    words = marked(
+    words = mark_up(
         "Blue: {}, the requests live at once, from the lowest to the highest within each step. "
         "Dashed: {}, the blocks the plan reserves. Requests above the dashed line are served by "
         "the shared allocator.",
