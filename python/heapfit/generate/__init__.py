@@ -59,13 +59,13 @@ def generate(
     if plan_file.heap:
         raise HeapfitError(f"{plan_file.name}: {describe_own_heap(plan_file)}")
     word, design = parse_prefix(prefix), None
-    if plan_file.memories is not None:
-        require_plain(plan_file.name, options)
-        texts, stamp = memories_texts(plan_file, plan_file.memories, word)
-    else:
+    if plan_file.memories is None:
         design = make_shipped_design(plan_file, word, options)
         added, texts = fill_added_texts(design), source_texts(design)
         plan_file, stamp = design.file, design.stamp
+    else:
+        require_plain(plan_file.name, options)
+        texts, stamp = memories_texts(plan_file, plan_file.memories, word)
     with stage_code_folder(folder) as staging:
         write_texts(staging, texts | {"plan.toml": plan_text(plan_file)})
         if design is not None:
