@@ -517,6 +517,13 @@ ASKED_OF_ONE = {
 }
 
 
+def test_a_name_that_ends_in_cant_tells_of_no_failure(tmp_path):
+    lines = [f"free heap: {9000 - i}\n 7 | 3 | 4096 | 9392 | wpa_supplicant\n" for i in range(3)]
+    (tmp_path / "device.log").write_text("".join(lines))
+    log = read_log(tmp_path / "device.log")
+    assert [(one.free, one.failed) for one in log.states] == [(9000 - i, None) for i in range(3)]
+
+
 def test_a_block_that_falls_below_a_request_between_two_states_is_why_it_failed(tmp_path):
     lines = [
         f"I ({900_000 * n}) mem: internal {160_000 - 600 * n} B free "

@@ -130,8 +130,8 @@ _BEHIND = (
 )
 # A line of a request that failed, and the words of its size.
 _FAILS = re.compile(
-    r"fail|unable|cannot|can'?t|could ?n.?t|no mem|no heap|no room|returned (?:null|0x0\b)|out of"
-    r"|exhaust|\boom\b|not enough|insufficient|too small|too big|missing",
+    r"fail|unable|cannot|\bcan'?t\b|could ?n.?t|\bno (?:mem|heap|room)|returned (?:null|0x0\b)"
+    r"|out of|exhaust|\boom\b|not enough|insufficient|too small|too big|missing",
     re.IGNORECASE,
 )
 _ASKED = re.compile(
