@@ -73,10 +73,23 @@ def test_places_keep_the_alignments_that_buffers_ask_for(tmp_path: Path) -> None
     )
     loaded = load_file(tmp_path / "buffers.csv", tmp_path / "in")
     bounds, lifetimes = find_bounds(loaded, pairs=PAIRS), _engine.Lifetimes(loaded.events)
-    assert (bounds.u_max, bounds.height, bounds.greedy) == (10_032, 10_260, 12_064)
-    assert _engine.check_placement(lifetimes, bounds.offsets) == bounds.height
+    assert (bounds.u_max, bounds.packing.height, bounds.greedy) == (10_032, 10_260, 12_064)
+    packing = bounds.packing
+    assert _engine.check_placement(lifetimes, packing.offsets) == packing.height
     wanted = np.where(lifetimes.sizes == 1804, 256, 16)
-    assert bounds.is_aligned and not (bounds.offsets % wanted).any()
+    assert packing.is_aligned and not (packing.offsets % wanted).any()
+
+
+def test_the_library_and_the_screen_have_one_height_of_an_aligned_packing(tmp_path: Path) -> None:
+    """Branch and bound is without alignments: 265 B here, at places that nobody can use."""
+    (tmp_path / "b.csv").write_text(
+        "id,lower,upper,size,alignment\nb0,5,9,65,16\nb1,0,1,71,16\nb2,3,7,16,128\n"
+        "b3,7,11,200,128\nb4,3,7,46,128\nb5,3,4,137,256\n"
+    )
+    content = heapfit_json("bounds", "b.csv", folder=tmp_path)
+    packing = find_bounds(load_file(tmp_path / "b.csv", tmp_path / "in")).packing
+    assert packing.height == content["packing"]["height"] == content["height"] == 393
+    assert packing.is_aligned and content["packing"]["floor"] == 265
 
 
 def test_places_that_would_break_alignments_are_not_written(tmp_path: Path) -> None:

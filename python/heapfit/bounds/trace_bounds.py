@@ -29,15 +29,22 @@ _MOST_GREEDY = 1000  # lifetimes
 _PAIRS_PER_PLACEMENT = 100  # by branch and bound, of at most 1,000 lifetimes
 
 
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Where each lifetime of a trace may lie if all are known, without headers; checked."""
+
+    offsets: NDArray[np.uint64]  # of few lifetimes at the alignments asked for
+    height: int  # bytes
+    is_aligned: bool  # all of them are
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Bounds(Tabular):
     """Bounds of a trace's heap, from the least to the most that it can need."""
 
     u_max: int
-    packing: _engine.Packing  # with all lifetimes known, without headers; checked
-    offsets: NDArray[np.uint64]  # the packing's; of few lifetimes moved to the alignments asked for
-    is_aligned: bool  # all of them are
-    height: int  # of these
+    packing: Packing
+    search: _engine.Packing  # its floor and its effort; as low as without alignments
     greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for any sizes up to the largest
@@ -45,7 +52,7 @@ class Bounds(Tabular):
 
     def __str__(self) -> str:
         return (
-            f"bounds: {self.height:,} B if every lifetime were known; "
+            f"bounds: {self.packing.height:,} B if every lifetime were known; "
             f"{self.u_max:,} B are live at most"
         )
 
@@ -53,8 +60,8 @@ class Bounds(Tabular):
         """A row for each bound, from the least to the most it allows for."""
         named = {
             "most live bytes": self.u_max,
-            "proven least": self.packing.floor,
-            "all lifetimes known": self.height,
+            "proven least": self.search.floor,
+            "all lifetimes known": self.packing.height,
             "a pool for each size": self.static,
             "least that any allocator can guarantee": self.least_of_any,
             **{f"{one.name}, worst case": one.size for one in self.worst_cases},
@@ -80,10 +87,10 @@ def find_bounds(
 ) -> Bounds:
     """All bounds of a trace; `pairs` limits the work on the packing."""
     lifetimes = _engine.Lifetimes(loaded.events)
-    packing = _pack_lifetimes(lifetimes, seed, pairs, progress)
+    search = _pack_lifetimes(lifetimes, seed, pairs, progress)
     asked = loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)]
     place = partial(_place, lifetimes, np.maximum(asked.astype(np.int64), 1))
-    sizes, offsets, is_few = lifetimes.sizes, packing.offsets, len(lifetimes) <= _MOST_GREEDY
+    sizes, offsets, is_few = lifetimes.sizes, search.offsets, len(lifetimes) <= _MOST_GREEDY
     if is_few and (offsets % np.maximum(asked, 1)).any():
         random = np.random.default_rng(seed)
         drawn = (random.permutation(len(sizes)) for _ in range(20 * _MOST_GREEDY // len(sizes)))
@@ -91,10 +98,12 @@ def find_bounds(
         offsets = min(map(place, orders), key=lambda places: (places + sizes).max())
     return Bounds(
         u_max=loaded.profile.u_max,
-        packing=packing,
-        offsets=offsets,
-        is_aligned=not (offsets % np.maximum(asked, 1)).any(),
-        height=int((offsets + sizes).max(initial=0)),
+        packing=Packing(
+            offsets,
+            height=_engine.check_placement(lifetimes, offsets),
+            is_aligned=not (offsets % np.maximum(asked, 1)).any(),
+        ),
+        search=search,
         greedy=int((place(np.argsort(-sizes.astype("i8"), kind="stable")) + sizes).max(initial=0))
         if is_few
         else None,

@@ -54,15 +54,17 @@ def run(command: BoundsCommand) -> None:
         loaded = load_trace(trace, command.alignment, progress)
         bounds = find_bounds(loaded, command.seed, command.search * _MILLION, progress)
         packing, lifetimes = bounds.packing, _engine.Lifetimes(loaded.events)
-        if command.output is not None and not bounds.is_aligned:
+        if command.output is not None and not packing.is_aligned:
             raise HeapfitError(
                 f"{command.source}: {len(lifetimes):,} lifetimes are too many to place with the "
                 "alignments that they ask for"
             )
         if command.output is not None:
-            Placement(command.source, lifetimes, bounds.offsets, bounds.height).save(command.output)
+            Placement(command.source, lifetimes, packing.offsets, packing.height).save(
+                command.output
+            )
         attacks = []
-        for one in [] if packing.is_stopped else plans:
+        for one in [] if bounds.search.is_stopped else plans:
             attacks.append(_attack(one, loaded, command, progress))
             if attacks[-1].is_stopped:
                 break
@@ -82,7 +84,7 @@ def run(command: BoundsCommand) -> None:
         ),
     ]
     print_result(parts, command.as_json)
-    if packing.is_stopped or any(one.is_stopped for one in attacks):
+    if bounds.search.is_stopped or any(one.is_stopped for one in attacks):
         raise KeyboardInterrupt  # what was found until then is printed
 
 
@@ -130,12 +132,13 @@ def _describe_attack(attack: Attack) -> str:
 
 
 def _parts(bounds: Bounds, alignment: int) -> list[Part]:
-    figures = ("height", "floor", "zoned", "orders", "pairs", "placements", "is_stopped")
-    packing = {name: getattr(bounds.packing, name) for name in figures} | {
-        "height": bounds.height,
-        "is_least": bounds.height == bounds.packing.floor,
+    figures = ("floor", "zoned", "orders", "pairs", "placements", "is_stopped")
+    placed = {"height": bounds.packing.height, "is_aligned": bounds.packing.is_aligned}
+    packing = {name: getattr(bounds.search, name) for name in figures} | {
+        **placed,
+        "is_least": bounds.packing.height == bounds.search.floor,
     }
-    whole = {one.name: getattr(bounds, one.name) for one in fields(bounds) if one.name != "offsets"}
+    whole = {one.name: getattr(bounds, one.name) for one in fields(bounds) if one.name != "search"}
     columns: list[Column[WorstCase]] = [
         Column("name", "bound"),
         Column("premise", "requests", shown=lambda bound: _REQUESTS[bound.premise]),
@@ -144,7 +147,7 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
         Column("why", "what"),
     ]
     return [
-        Fields({**whole, "packing": packing, "alignment": alignment}),
+        Fields({**whole, **placed, "packing": packing, "alignment": alignment}),
         Table(columns, _rows(bounds)),
         Line(_describe_packing(bounds)),
         Line(
@@ -158,11 +161,10 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
     """The bounds as rows of one table, from U_max to the worst cases of allocators."""
-    packing = bounds.packing
     rows = (
         ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
-        ("proven least", packing.floor, _least_why(bounds), Premise.THIS_TRACE),
-        ("offline packing", bounds.height, _ALL_KNOWN, Premise.THIS_TRACE),
+        ("proven least", bounds.search.floor, _least_why(bounds), Premise.THIS_TRACE),
+        ("offline packing", bounds.packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
         ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
         ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
         ("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
@@ -174,27 +176,26 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
 
 
 def _least_why(bounds: Bounds) -> str:
-    is_searched = bounds.packing.floor > bounds.u_max
+    is_searched = bounds.search.floor > bounds.u_max
     return "no placement is lower" if is_searched else "as U_max"
 
 
 def _describe_packing(bounds: Bounds) -> str:
-    packing = bounds.packing
-    zones = f"{packing.zoned:,} placements tried with zones for common sizes"
+    search = bounds.search
+    zones = f"{search.zoned:,} placements tried with zones for common sizes"
     how = which_hold(
-        (True, zones if packing.zoned else "placed in order of requests"),
-        (packing.orders, f"{packing.orders:,} orders with lookahead"),
-        (packing.placements, f"{packing.placements:,} placements of one block by branch and bound"),
+        (True, zones if search.zoned else "placed in order of requests"),
+        (search.orders, f"{search.orders:,} orders with lookahead"),
+        (search.placements, f"{search.placements:,} placements of one block by branch and bound"),
     )
-    stopped = "; interrupted, the best so far" if packing.is_stopped else ""
+    stopped = "; interrupted, the best so far" if search.is_stopped else ""
     return f"The packing is {_quality(bounds)}: {', '.join(how)}{stopped}."
 
 
 def _quality(bounds: Bounds) -> str:
-    floor = bounds.packing.floor
-    if bounds.height == bounds.u_max:
+    floor, height = bounds.search.floor, bounds.packing.height
+    if height == bounds.u_max:
         return "the least, proven by its height"
-    if bounds.height == floor:
+    if height == floor:
         return "the least, proven by a search that ended"
-    gap = bounds.height / max(floor, 1) - 1
-    return f"at most {format_share(gap)} above the least (effort exhausted)"
+    return f"at most {format_share(height / max(floor, 1) - 1)} above the least (effort exhausted)"
