@@ -90,6 +90,9 @@ def test_the_library_and_the_screen_have_one_height_of_an_aligned_packing(tmp_pa
     packing = find_bounds(load_file(tmp_path / "b.csv", tmp_path / "in")).packing
     assert packing.height == content["packing"]["height"] == content["height"] == 393
     assert packing.is_aligned and content["packing"]["floor"] == 265
+    shown = " ".join(heapfit("bounds", "b.csv", folder=tmp_path).stdout.split())
+    assert "% above the least (moved after the search to the alignments asked for: more" in shown
+    assert "exhausted" not in shown
 
 
 def test_places_that_would_break_alignments_are_not_written(tmp_path: Path) -> None:

@@ -198,4 +198,9 @@ def _quality(bounds: Bounds) -> str:
         return "the least, proven by its height"
     if height == floor:
         return "the least, proven by a search that ended"
-    return f"at most {format_share(height / max(floor, 1) - 1)} above the least (effort exhausted)"
+    why = (
+        "moved after the search to the alignments asked for: more search proves no less"
+        if height > bounds.search.height
+        else "effort exhausted"
+    )
+    return f"at most {format_share(height / max(floor, 1) - 1)} above the least ({why})"
