@@ -115,7 +115,7 @@ def test_lifetimes_survive_minimallocs_csv(tmp_path: Path) -> None:
     loaded = load_file(bimodal(tmp_path / "t.heap", 700), tmp_path / "in")
     packing = find_bounds(loaded, pairs=PAIRS).packing
     before = _engine.Lifetimes(loaded.events)
-    placement = Placement(tmp_path / "t.heap", before, packing.offsets, packing.height)
+    placement = Placement(tmp_path / "t.heap", before, packing.offsets)
     placement.save(tmp_path / "out.csv")
     first, second, *rest = (tmp_path / "out.csv").read_text().splitlines()
     assert first == "id,lower,upper,size,offset"
@@ -141,14 +141,22 @@ def test_places_of_a_table_have_its_ids_and_times(tmp_path: Path) -> None:
     assert [[str(value) for value in one.values()] for one in placed] == rows[1:]
     assert "[1] = 0u, /* a, b* /, 16 B */" in (tmp_path / "p.h").read_text()
     assert heapfit("bounds", "p.csv", folder=tmp_path).returncode == 0
-    # A buffer with a gap has two lifetimes: then times are events.
-    (tmp_path / "t.csv").write_text("id,lower,upper,size,gaps\na,3,9,16,4-6\nb,1,9,8,\n")
+    # A gap at its end shortens a buffer: then times are events.
+    (tmp_path / "t.csv").write_text("id,lower,upper,size,gaps\na,3,9,16,6-9\nb,1,9,8,\nc,7,9,4,\n")
     heapfit("bounds", "t.csv", "-o", "gaps.csv", folder=tmp_path)
-    assert [row[:2] for row in csv_of(tmp_path / "gaps.csv")[1:]] == [
-        ["0", "0"],
-        ["1", "1"],
-        ["2", "3"],
-    ]
+    written = [tuple(map(int, row[:3])) for row in csv_of(tmp_path / "gaps.csv")[1:]]
+    assert written == [(0, 0, 4), (1, 1, 2), (2, 3, 5)]
+
+
+def test_a_buffer_that_keeps_its_place_over_a_gap_is_refused(tmp_path: Path) -> None:
+    """As two lifetimes that lie apart this packed into 11 B, where 13 B are the least."""
+    rows = "P,7,10,3,8-9\nQ,2,4,6,\nR,0,3,5,1-2\nS,7,8,3,\nT,0,4,2,1-3\n"
+    (tmp_path / "g.csv").write_text("id,lower,upper,size,gaps\n" + rows)
+    done = heapfit("bounds", "g.csv", "-o", "out.csv", folder=tmp_path)
+    assert done.returncode == 1 and not done.stdout and not (tmp_path / "out.csv").exists()
+    assert "g.csv: a buffer keeps its place over its gaps" in done.stderr
+    with pytest.raises(HeapfitError, match="keeps its place over its gaps"):
+        find_bounds(load_file(tmp_path / "g.csv", tmp_path / "in"))
 
 
 def csv_of(path: Path) -> list[list[str]]:

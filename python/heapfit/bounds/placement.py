@@ -35,7 +35,6 @@ class Placement:
     source: Path  # that the trace comes from
     lifetimes: _engine.Lifetimes
     offsets: NDArray[np.uint64]  # bytes
-    height: int  # bytes in use
 
     def save(self, path: Path) -> None:
         """Writes the form that the file's ending names, CSV by default."""
@@ -53,7 +52,7 @@ class Placement:
             *zip(range(len(starts)), starts, ends, strict=True)
         ]
         known = find_tensors(self.source) or find_tensors(self.source, _BUFFERS)
-        if len(known) == len(starts):  # a buffer with gaps has several lifetimes
+        if len(known) == len(starts):  # none has gaps, which may shorten it
             spans = [(one.number, one.first, one.last + 1) for one in known]
         sizes = zip(self.lifetimes.sizes.tolist(), self.offsets.tolist(), strict=True)
         return [(*span, *size) for span, size in zip(spans, sizes, strict=True)]
@@ -84,7 +83,8 @@ class Placement:
         lines = [
             f"/* {printable(self.source.name)}: where each buffer lies. Made by heapfit. */",
             f"#ifndef {prefix.upper()}_H\n#define {prefix.upper()}_H\n",
-            f"#define {prefix.upper()}_SIZE {self.height}u",
+            f"#define {prefix.upper()}_SIZE "
+            f"{_engine.check_placement(self.lifetimes, self.offsets)}u",
             f"\nstatic const unsigned {prefix}_places[] = {{",
             *(
                 f"    [{i if isinstance(name, str) else name}] = {offset}u, "
@@ -112,6 +112,7 @@ def _read_buffers(content: bytes) -> Tensors:
     return [
         Tensor(one.get("id") or i, "", int(one["lower"]), int(one["upper"]) - end, int(one["size"]))
         for i, one in enumerate(rows)
+        if not one.get("gaps")
     ]
 
 

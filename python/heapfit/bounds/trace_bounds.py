@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.bounds.any_order import any_order
 from heapfit.bounds.worst_cases import Limits, WorstCase, least_of_any
+from heapfit.errors import HeapfitError
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.tabular import Tabular
@@ -85,7 +86,15 @@ def find_bounds(
     pairs: int = STANDARD_PAIRS,
     progress: Progress = ignore_progress,
 ) -> Bounds:
-    """All bounds of a trace; `pairs` limits the work on the packing."""
+    """All bounds of a trace; `pairs` limits the work on the packing.
+
+    HeapfitError if buffers have gaps, over which they keep their places: lifetimes have their own.
+    """
+    if any(" with gaps freed" in note for note in loaded.trace.info.notes):  # the importer's
+        raise HeapfitError(
+            f"{loaded.trace.given}: a buffer keeps its place over its gaps, which no packing here "
+            "knows (take out the column gaps: each is held whole)"
+        )
     lifetimes = _engine.Lifetimes(loaded.events)
     search = _pack_lifetimes(lifetimes, seed, pairs, progress)
     asked = loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)]
@@ -115,10 +124,8 @@ def find_bounds(
 
 def quick_bounds(loaded: LoadedTrace) -> ComparisonBounds:
     """The bounds that take little time, compared with the replays of a comparison."""
-    packing = _pack_lifetimes(
-        _engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress
-    ).height
-    return ComparisonBounds(packing, _static(loaded))
+    found = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress)
+    return ComparisonBounds(found.height, _static(loaded))
 
 
 def _place(

@@ -60,9 +60,7 @@ def run(command: BoundsCommand) -> None:
                 "alignments that they ask for"
             )
         if command.output is not None:
-            Placement(command.source, lifetimes, packing.offsets, packing.height).save(
-                command.output
-            )
+            Placement(command.source, lifetimes, packing.offsets).save(command.output)
         attacks = []
         for one in [] if bounds.search.is_stopped else plans:
             attacks.append(_attack(one, loaded, command, progress))
@@ -161,9 +159,10 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
     """The bounds as rows of one table, from U_max to the worst cases of allocators."""
+    why = "no placement is lower" if bounds.search.floor > bounds.u_max else "as U_max"
     rows = (
         ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
-        ("proven least", bounds.search.floor, _least_why(bounds), Premise.THIS_TRACE),
+        ("proven least", bounds.search.floor, why, Premise.THIS_TRACE),
         ("offline packing", bounds.packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
         ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
         ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
@@ -173,11 +172,6 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
         WorstCase(name, size, why, premise) for name, size, why, premise in rows if size is not None
     ]
     return [*known, *bounds.worst_cases]
-
-
-def _least_why(bounds: Bounds) -> str:
-    is_searched = bounds.search.floor > bounds.u_max
-    return "no placement is lower" if is_searched else "as U_max"
 
 
 def _describe_packing(bounds: Bounds) -> str:
