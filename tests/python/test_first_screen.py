@@ -256,7 +256,7 @@ def test_line_1_answers_for_every_kind_of_input(form, said, tmp_path, capsys):
 def test_a_start_of_a_few_events_gets_no_size(tmp_path, capsys):
     fitted = fit([table2(tmp_path / "start.heap", events=200)], tmp_path / "out")
     text = " ".join(" ".join(printed(fitted, capsys)).split())
-    assert "200 events are too few for a size: record 300 at least" in text
+    assert "200 events cannot tell a size: record 300 at least" in text
     assert "et the heap to" not in text
     assert "Replayed" not in text
     assert (fitted.longer.rows, fitted.answer.is_enough) == ((), False)

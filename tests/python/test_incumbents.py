@@ -639,7 +639,8 @@ def test_a_simulated_row_is_marked(folder):
     assert "heap_4^ " in shown
     assert "tlsf^" not in shown
     told = (
-        "^ simulated from its algorithm; R is configTOTAL_HEAP_SIZE, each region as the source's."
+        "^ simulated from its algorithm, as on 32 bit; R is configTOTAL_HEAP_SIZE, each region as "
+        "the source's; accesses are those of heapfit's code for it."
     )
     assert told in " ".join(shown.split())
     both = heapfit("compare", "run.heap", "run.parquet", "heap_4", "tlsf", folder=folder).stdout

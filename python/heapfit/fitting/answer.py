@@ -33,7 +33,7 @@ class Answer:
         load, kept, size = self.known.load, self.heap, self.size.region
         if load.is_start:
             return (
-                f"{format_count(load.events, 'event')} are too few for a size: record "
+                f"{format_count(load.events, 'event')} cannot tell a size: record "
                 f"{FEWEST_EVENTS} at least, of the program at its work."
             )
         if self.is_kept and not self.is_known:

@@ -210,7 +210,11 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
             any("#" in marks_of(row) for row in every),
             "# sized deallocation: the program passes the size when it frees or resizes.",
         ),
-        (tolerances, f"^ {SIMULATED}; R is {' or '.join(sorted(sets)) or 'its memory'}, {near}."),
+        (
+            tolerances,
+            f"^ {SIMULATED}, as on 32 bit; R is {' or '.join(sorted(sets)) or 'its memory'}, "
+            f"{near}; accesses are those of heapfit's code for it.",
+        ),
     )
 
 
