@@ -298,6 +298,14 @@ def test_requests_of_larger_alignments_have_no_proven_worst_case(tmp_path: Path)
     assert not re.search(r"^(tlsf|static_pools) ", shown, re.M)
 
 
+def test_a_packing_of_many_lifetimes_says_that_it_has_no_alignments(tmp_path: Path) -> None:
+    """Above 1,000 lifetimes none is moved to the alignment that it asks for."""
+    lines = [f"m {i} 10 64\nf {i - 1}" if i else "m 0 10 64" for i in range(1200)]
+    (tmp_path / "t.heap").write_text("\n".join(["# pointer_bits 32", *lines, ""]))
+    shown = " ".join(heapfit("bounds", "t.heap", folder=tmp_path).stdout.split())
+    assert "by its height, if no request asked for an alignment: " in shown
+
+
 def test_what_no_allocator_promises_is_of_any_number_of_blocks(tmp_path: Path) -> None:
     """Two sizes alone need two pools, and less than Robson's programs of all sizes between."""
     lines = [f"a {i} 1024" for i in range(8)] + [f"f {i}" for i in range(8)]

@@ -41,6 +41,7 @@ from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
+from heapfit.results import parts
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.results.html import write_document
@@ -102,6 +103,17 @@ def case_of(fitted: Fit) -> ReportCase:
 
 def page_of(fitted: Fit) -> Page:
     return Page(text_of(fitted))
+
+
+def test_every_part_of_a_result_has_its_place_on_a_page():
+    """The template asks for a part by its class's name: one renamed alone would be left out."""
+    template = Path(parts.__file__).parent / "drawing" / "document.html.j2"
+    drawn = {*re.findall(r'kind == "(\w+)"', template.read_text())}
+    known = {*re.findall(r"\w+", f"{parts.Part} {parts.Holder}".replace("[Any]", ""))}
+    assert known - drawn == {"Fields", "Note", "Holder"}, (
+        "figures and notes have a place of their own"
+    )
+    assert drawn <= known
 
 
 def test_the_page_names_nothing_outside_itself(fitted):

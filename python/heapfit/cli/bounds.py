@@ -181,9 +181,10 @@ def _describe_packing(bounds: Bounds) -> str:
         (True, zones if search.zoned else "placed in order of requests"),
         (search.orders, f"{search.orders:,} orders with lookahead"),
         (search.placements, f"{search.placements:,} placements of one block by branch and bound"),
+        (search.is_stopped, "interrupted, the best so far"),
     )
-    stopped = "; interrupted, the best so far" if search.is_stopped else ""
-    return f"The packing is {_quality(bounds)}: {', '.join(how)}{stopped}."
+    aligned = "" if bounds.packing.is_aligned else ", if no request asked for an alignment"
+    return f"The packing is {_quality(bounds)}{aligned}: {', '.join(how)}."
 
 
 def _quality(bounds: Bounds) -> str:
