@@ -8,6 +8,7 @@ figures: `python tests/python/test_log_forms.py`.
 
 import os
 import time
+import tracemalloc
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,7 +22,7 @@ from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock, Field
 from heapfit.importers.file_kind import SourceKind, classify_file
-from heapfit.importers.log_lines import LogLine
+from heapfit.importers.log_lines import LineReader, LogLine
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.results.forecast_heaps import describe_failure
 from program import call_heapfit
@@ -515,6 +516,19 @@ ASKED_OF_ONE = {
         ("IRAM {free} left (low {least}, chunk {largest})", "sorry: {failed} too"),
     ),
 }
+
+
+def test_a_clock_that_swings_keeps_few_of_its_times():
+    """Each fall of a swing is compared with a boot's first times, not with all of them."""
+    reader = LineReader()
+    reader.read(0, "[1000000000] heap: free=50000")
+    tracemalloc.start()
+    for i in range(3000):
+        reader.read(i + 1, f"[{1_000_000_000 - i % 2 * 500 + i // 2}] heap: free=50000")
+    kept, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert reader.boot == 0
+    assert kept < 3000 * 8
 
 
 def test_a_name_that_ends_in_cant_tells_of_no_failure(tmp_path):

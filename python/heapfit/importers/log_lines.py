@@ -243,7 +243,7 @@ class LineReader:
         self.boot = 0  # starts so far
         self._started = -_BOOT_LINES  # the line that told the last start
         self._kinds: set[int] = set()  # in which ways it was told
-        self._times: dict[Clock, list[float]] = {}  # of this boot
+        self._times: dict[Clock, list[float]] = {}  # of this boot: its first ones, and the last
         self._added: dict[Clock, float] = {}  # where a clock began again by itself
 
     def read(self, number: int, line: str, behind: Sequence[str] = ()) -> LogLine:
@@ -287,12 +287,12 @@ class LineReader:
         if fell:
             times.clear()
         self._added[clock] = added
-        times.append(seconds + added)
+        times[4 * BEHIND :] = [seconds + added]
         return fell
 
 
 def _begins_again(seconds: float, times: Sequence[float], behind: Sequence[str]) -> bool:
-    """True if an uptime goes on from near the first of `times`, all of a boot.
+    """True if an uptime goes on from near the first of `times`: a boot's first ones, and its last.
 
     A late line of another task is soon followed by its likes; a boot takes about as many lines as
     the one before. What falls more often is the number of a task.
