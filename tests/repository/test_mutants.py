@@ -11,6 +11,7 @@ from mutants.engine_judge import python_tests
 from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
+from mutants.package_judge import SLOW, import_graph, names_in
 from mutants.tree import Tree
 from mutants.variants import numbered, refused, with_variants
 
@@ -192,3 +193,16 @@ def test_the_engine_s_mutants_are_judged_by_tests_that_are_there(root: Path) -> 
     for room, tests in found.items():
         assert len(tests) >= 6, room
         assert all((root / test).is_file() for test in tests)
+
+
+def test_a_module_s_names_are_those_that_it_defines(tmp_path: Path) -> None:
+    text = "from b import other\nimport c as d\nclass C:\n    def f(self): pass\ndef _g(): pass\n"
+    (tmp_path / "a.py").write_text(text)
+    assert names_in(tmp_path / "a.py") == {"C", "f"}
+
+
+def test_the_package_s_judge_may_choose_every_test_file_but_the_slow_ones(root: Path) -> None:
+    files = {f"tests/python/{file.name}" for file in (root / "tests/python").glob("test_*.py")}
+    left = files - import_graph(root).keys()
+    assert len(left) < 5
+    assert all(Path(name).stem.endswith(SLOW) for name in left), left
