@@ -112,6 +112,10 @@ READ_OTHERWISE = {
     "csv: such a table with other names": (
         "us,event,old,ptr,len\n1,heap_caps_calloc,,20A0,8\n3,realloc,20A0,20B0,9\n4,free,,20b0,\n",
         {"op": [1, RESIZE, FREE], "object": [0, 0, 0], "size": [8, 9, 0], "time": [0, 2, 3]}),
+    "csv: times in ms, with decimals": (
+        "op,object,size,ms\nmalloc,1,64,0.5\nmalloc,2,32,1\nfree,1,0,2.1257\nfree,2,0,\n",
+        {"op": [ALLOC, ALLOC, FREE, FREE], "time": [0, 500, 1625, 1625]},
+        "1 time below its predecessor set to it."),
     "csv: its blocks may come again, and its resizes be unknown": (
         "op,address,size\nmalloc,10,8\nmalloc,10,9\nrealloc,20,7\nfree,(nil),\nnew,NULL,4\n",
         {"op": [ALLOC, FREE, ALLOC, ALLOC], "size": [8, 0, 9, 7]},
@@ -161,9 +165,13 @@ REFUSED = [
         "(heapfit import --drop-unknown takes such blocks as freed before and counts them)",
     ),
     ("text", "a 0 8\nr 1 9\n", "line 2: resize of unknown id 1"),
+    ("text", "a 0 8\nf 536875008\n", "line 2: free of unknown or freed id 536875008 (0x20001000)"),
     *(("text", f"a 0 8\na 1 {word}\n", "line 2: size ") for word in NO_NUMBERS),
     *(("text", f"a 0 8 {word}\n", "line 1: dt ") for word in NO_NUMBERS),
-    *(("csv", f"{CSV}alloc,0,8,0,{word}\n", "line 2: time ") for word in ("-1", "1.5", "1e9")),
+    *(
+        ("csv", f"{CSV}alloc,0,8,0,{word}\n", "line 2: time ")
+        for word in ("-1", "1.5.2", "1e9", "1.")
+    ),
     ("text", f"a 0 8 {LARGEST}\na 1 8 1\n", "line 1: time "),
     ("text", f"a 0 8 {1 << 62}\na 1 8 {1 << 62}\n", "line 2: time "),
     *(

@@ -3,7 +3,9 @@
 #include "heapfit/trace/builder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <charconv>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -16,6 +18,15 @@ namespace {
 
 constexpr std::uint64_t most_objects = std::numeric_limits<ObjectId>::max();
 constexpr std::uint64_t signed_limit = std::uint64_t{1} << 63; // sums and times stay below it
+
+// An id as a source may print it: decimal, and hexadecimal where it is as large as an address.
+std::string spelled(std::uint64_t id) {
+    constexpr std::uint64_t largest_number = 0xFFFF;
+    std::array<char, 2 * sizeof id> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), id, 16).ptr;
+    const std::string address = " (0x" + std::string(digits.begin(), end) + ")";
+    return std::to_string(id) + (id > largest_number ? address : "");
+}
 
 } // namespace
 
@@ -91,12 +102,12 @@ bool TraceBuilder::rename(std::uint64_t old_id, std::uint64_t new_id, std::uint6
     position_ = position;
     LiveTable::Slot *slot = live_.find(old_id);
     if (slot == nullptr) {
-        drop(dropped_resizes_, "resize of unknown id " + std::to_string(old_id));
+        drop(dropped_resizes_, "resize of unknown id " + spelled(old_id));
         return false;
     }
     const LiveTable::Slot moved = *slot;
     if (!live_.insert(new_id, moved.size, moved.object)) {
-        drop(given_again_, "resize moves to id " + std::to_string(new_id) + ", which is live");
+        drop(given_again_, "resize moves to id " + spelled(new_id) + ", which is live");
         release_unseen(new_id, origin_ + latest_);
         (void)live_.insert(new_id, moved.size, moved.object);
     }
@@ -138,7 +149,7 @@ void TraceBuilder::allocate(const Request &request) {
     }
     const auto object = static_cast<ObjectId>(allocations_);
     if (!live_.insert(request.id, request.size, object)) {
-        drop(given_again_, "id " + std::to_string(request.id) + " is allocated again");
+        drop(given_again_, "id " + spelled(request.id) + " is allocated again");
         release_unseen(request.id, request.time);
         (void)live_.insert(request.id, request.size, object);
     }
@@ -154,7 +165,7 @@ void TraceBuilder::resize(const Request &request) {
     }
     LiveTable::Slot *slot = live_.find(request.id);
     if (slot == nullptr) {
-        drop(dropped_resizes_, "resize of unknown id " + std::to_string(request.id));
+        drop(dropped_resizes_, "resize of unknown id " + spelled(request.id));
         return;
     }
     charge(slot->size, request.size);
@@ -167,7 +178,7 @@ void TraceBuilder::release(const Request &request, bool is_resize) {
     if (slot == nullptr) {
         drop(is_resize ? dropped_resizes_ : dropped_frees_,
              (is_resize ? "resize of unknown id " : "free of unknown or freed id ") +
-                 std::to_string(request.id));
+                 spelled(request.id));
         return;
     }
     resizes_to_zero_ += is_resize;

@@ -102,11 +102,14 @@ bool CsvLines::has_column(Column column) const {
 
 void CsvLines::read_columns(std::uint64_t number) {
     is_printed_ = !has_all(fields_, {"op", "object"});
+    const bool has_time = has_all(fields_, {"time"});
     for (const std::string_view field : fields_) {
         const auto *found = std::find(column_names.begin(), column_names.end(), lowered(field));
         auto column = static_cast<Column>(found - column_names.begin());
         column = column == old ? column_count : column;
-        if (const PrintedName *printed = is_printed_ ? printed_name(field) : nullptr) {
+        const PrintedName *printed = printed_name(field);
+        const bool is_unit = printed != nullptr && printed->column == time && !has_time;
+        if (printed != nullptr && (is_printed_ || is_unit)) {
             column = has_column(printed->column) ? column_count : printed->column;
             time_unit_ = column == time ? printed->unit : time_unit_;
         }
@@ -141,6 +144,19 @@ template <class Number> Number CsvLines::number_in(Column column, std::uint64_t 
                              has_prefix || is_address ? 16 : 10);
 }
 
+// Microseconds of a time that may have decimals.
+std::uint64_t CsvLines::time_of(std::uint64_t line) {
+    std::string_view &word = cells_[time];
+    std::string_view decimals = word.substr(std::min(word.find('.'), word.size()));
+    const std::uint64_t fraction = take_fraction(decimals, time_unit_);
+    if (decimals.empty()) {
+        word = word.substr(0, word.find('.'));
+    }
+    const auto whole = number_in<std::uint64_t>(time, line);
+    return whole > (UINT64_MAX - fraction) / time_unit_ ? UINT64_MAX
+                                                        : whole * time_unit_ + fraction;
+}
+
 void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &builder) {
     separator_ = columns_.empty() ? separator_of(line) : separator_;
     split_row(line, separator_, number, fields_);
@@ -170,8 +186,7 @@ void CsvLines::take(std::string_view line, std::uint64_t number, TraceBuilder &b
     request.id = number_in<std::uint64_t>(object, number);
     request.size = request.op == Op::free ? 0 : number_in<std::uint64_t>(size, number);
     request.alignment = number_in<std::uint64_t>(alignment, number);
-    request.time = number_in<std::uint64_t>(time, number);
-    request.time = request.time > UINT64_MAX / time_unit_ ? UINT64_MAX : request.time * time_unit_;
+    request.time = time_of(number);
     request.thread = number_in<std::uint32_t>(thread, number);
     request.site = number_in<std::uint32_t>(site, number);
     request.needs = number_in<std::uint8_t>(needs, number);

@@ -55,6 +55,21 @@ std::string cut_inside(std::uint64_t number) {
            "short; copy or record it again)";
 }
 
+bool begins_with_digit(std::string_view text) {
+    return !text.empty() && text.front() >= '0' && text.front() <= '9';
+}
+
+std::uint64_t take_fraction(std::string_view &line, std::uint64_t unit) {
+    std::uint64_t sum = 0;
+    if (line.starts_with('.') && begins_with_digit(line.substr(1))) {
+        for (line.remove_prefix(1); begins_with_digit(line); line.remove_prefix(1)) {
+            unit /= 10;
+            sum += unit * static_cast<std::uint64_t>(line.front() - '0');
+        }
+    }
+    return sum;
+}
+
 std::string quoted(std::string_view word) {
     std::string text = "\"";
     for (const char c : word.substr(0, longest_quote)) {

@@ -40,10 +40,6 @@ std::optional<std::uint64_t> take_number(std::string_view &line, int base) {
     return value;
 }
 
-bool begins_with_digit(std::string_view text) {
-    return !text.empty() && text.front() >= '0' && text.front() <= '9';
-}
-
 // Takes the groups behind a number's first digits, as of 1,024, and adds them to it; `before` and
 // `behind` are what the pattern has there. Behind commas and in brackets that it is not alone in
 // are other numbers, and at a pattern's end unless the line ends, too.
@@ -177,18 +173,6 @@ bool take_name(std::string_view &line, std::string_view text, HeapCall &call) {
         call.served = name.starts_with("Int") ? internal : external;
     }
     return !name.empty();
-}
-
-// Takes the digits behind a point, of a number of such units; in microseconds, 0 without a point.
-std::uint64_t take_fraction(std::string_view &line, std::uint64_t unit) {
-    std::uint64_t sum = 0;
-    if (line.starts_with('.') && begins_with_digit(line.substr(1))) {
-        for (line.remove_prefix(1); begins_with_digit(line); line.remove_prefix(1)) {
-            unit /= 10;
-            sum += unit * static_cast<std::uint64_t>(line.front() - '0');
-        }
-    }
-    return sum;
 }
 
 // Takes callers, with colons between them.

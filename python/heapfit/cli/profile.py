@@ -65,7 +65,7 @@ def run(command: ProfileCommand) -> None:
     print_result(_parts(trace.info, profile, kind, (frequent, sampled)), command.as_json)
     if written is not None and not command.as_json:
         rows, is_coarse = written
-        sizes = f"{len(profile.sizes):,} sizes, {rows:,} rows"
+        sizes = f"{format_count(len(profile.sizes), 'size')}, {rows:,} rows"
         texts = [
             "",
             f"{command.output}: U(t) and P_i(t) after every event, {sizes}",
@@ -125,13 +125,13 @@ def _parts(
         Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count)),
         Line(
             f"U_max {profile.u_max:,} B at {format_event(profile.u_max_event)}; at most "
-            f"{profile.live_blocks_max:,} blocks live; {profile.never_freed:,} never freed "
-            f"({profile.never_freed_bytes:,} B)"
+            f"{format_count(profile.live_blocks_max, 'block')} live; "
+            f"{profile.never_freed:,} never freed ({profile.never_freed_bytes:,} B)"
         ),
         Line(describe_kind(kind)),
         *growth_parts(kind, info.names),
         Line(""),
-        Line(f"{len(profile.sizes):,} sizes, the most frequent first:"),
+        Line(f"{format_count(len(profile.sizes), 'size')}, the most frequent first:"),
         _size_table(profile, frequent),
         Line(""),
         Line("Lifetimes in events:"),

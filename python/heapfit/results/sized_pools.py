@@ -55,7 +55,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(
         heading="alone",
         page="without fall-back",
-        shown=lambda row: row[0].count_alone if row[0] else None,
+        shown=lambda row: row[0].count_without_fall_back if row[0] else None,
     ),
     Column(heading="bytes", page="memory", shown=lambda row: (row[0] or row[1]).memory, told=size),
     Column(
@@ -82,7 +82,7 @@ _POOLS: tuple[Column[SizedPool], ...] = (
     Column("requests", value=lambda pool: pool.alone.demand.requests),
     Column("most_live", value=lambda pool: pool.alone.demand.peak),
     Column("independent_looks", value=lambda pool: pool.alone.looks),
-    *columns("count", "count_alone"),
+    *columns("count", "count_without_fall_back"),
     Column("bytes", value=lambda pool: pool.memory),
     Column("refused"),
     Column("unseen", value=lambda pool: object_of(_CHANCE, pool.unseen)),
@@ -120,7 +120,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Line("bytes: of blocks, without bookkeeping."),
         Line(
             "alone: blocks that this recording needs without fall-back to larger pools, "
-            f"{size(sum(pool.size * pool.count_alone for pool in sizing.pools))} in all."
+            f"{size(sum(one.size * one.count_without_fall_back for one in sizing.pools))} in all."
         ),
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("Erlang-B: of each pool alone, if requests arrived independently."),
@@ -137,8 +137,8 @@ def _describe_extrapolated(pool: SizedPool) -> str:
     return (
         f"* extrapolated: of pool {_name(pool.alone)} this trace shows no share below "
         f"{format_share(rarest_shown(pool.alone.demand))}, as its requests tell as much as "
-        f"{pool.alone.looks:,.0f} independent ones. For the trace itself {pool.count_alone:,} "
-        "blocks are enough."
+        f"{pool.alone.looks:,.0f} independent ones. The trace itself needs "
+        f"{format_count(pool.count_without_fall_back, 'block')}."
     )
 
 

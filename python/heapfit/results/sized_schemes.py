@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from heapfit.plan.plan import plan_table
-from heapfit.plan.quantities import format_share
+from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.chart import COLOURS, Trace, line_with_marks
 from heapfit.results.document import Document
 from heapfit.results.number_text import known_size, size
@@ -29,7 +29,7 @@ def _describe_scheme(sized: SizedScheme) -> str:
         return f"{scalars['partitions']:,} x {scalars['partition_size']:,} B"
     if plan.filled_pools:
         blocks = sum(pool.count for pool in plan.pools)
-        return f"{len(plan.filled_pools)} pools, {blocks:,} blocks"
+        return f"{format_count(len(plan.filled_pools), 'pool')}, {format_count(blocks, 'block')}"
     return "one heap"
 
 

@@ -13,6 +13,7 @@ block from another), so this is a local search, not a proof.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -64,19 +65,21 @@ def choose_counts(
 
 
 def counts_without_fall_back(replay: PoolReplay, alone: SeparatePools) -> Integers:
-    """The least count of each pool that serves its share of the trace, if a full pool refuses.
+    """The counts that serve each pool's share of the trace together, if a full pool refuses.
 
-    By bisection: a block more never refuses more where blocks are not resized. Nothing is
-    extrapolated.
+    One pool after the other is lowered, by bisection, while all are served: what a pool refuses
+    asks nothing of the one that a resize would move it to, and what that one refuses stays. Where
+    no block is resized each count is the least there is. Nothing is extrapolated.
     """
-    most = np.array([pool.demand.peak for pool in alone.pools])
-    least = np.full_like(most, -1)  # that refuses too many
-    while (most - least > 1).any():
-        middle = np.maximum((least + most) // 2, 0)
-        found = replay.run(middle, falls_back=False).sum_rows()
-        is_enough = found.refused[0] <= alone.refused * found.requests[0]
-        least, most = np.where(is_enough, least, middle), np.where(is_enough, middle, most)
-    return most
+    counts = np.array([pool.demand.peak for pool in alone.pools])
+
+    def serves(pool: int, count: int) -> bool:
+        tried = np.where(np.arange(len(counts)) == pool, count, counts)
+        return replay.run(tried, falls_back=False).is_within(alone.refused)
+
+    for pool, peak in enumerate(counts.tolist()):
+        counts[pool] = bisect_least(partial(serves, pool), -1, does=peak)
+    return counts
 
 
 def least_counts(

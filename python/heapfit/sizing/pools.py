@@ -39,7 +39,7 @@ class SizedPool:
 
     alone: SeparatePool  # the same pool, if it never refused
     count: int
-    count_alone: int  # that the trace needs without a fall-back to larger pools
+    count_without_fall_back: int  # that the trace needs without a fall-back to larger pools
     refused: float  # in the trace itself
     unseen: Chance
 

@@ -4,12 +4,13 @@
 //           resize (realloc), free
 //   object  the caller's id of the object (decimal, or 0x and hex); free to name another once freed
 //   size    bytes; ignored for free
-//   and optionally alignment, time (us), thread, site (decimal or 0x...); an empty cell there is 0;
+//   and optionally alignment, time (us, or a column ms), thread, site (decimal or 0x...); an empty
+//           cell there is 0;
 //   needs   bits of what the request needs (docs/evidence/schemas.md)
 //   served  bits of what the memory offers that it was served in
 // Fields may be quoted, a free may lack fields from the right, and 24.0 is 24, as tools write it
-// that keep whole numbers with gaps as fractions. Lines that begin with # tell name, source and
-// pointer_bits. Other columns are passed over.
+// that keep whole numbers with gaps as fractions; a time may have decimals. Lines that begin with #
+// tell name, source and pointer_bits. Other columns are passed over.
 //
 // A table of calls that a program printed has names of its own (csv.cpp): function, pointer, bytes,
 // ms. Its objects are addresses, hexadecimal without 0x, too, and 0 is no block; what its events
@@ -53,6 +54,7 @@ class CsvLines {
     [[nodiscard]] bool has_column(Column column) const;
     void read_columns(std::uint64_t number);
     template <class Number> [[nodiscard]] Number number_in(Column column, std::uint64_t line) const;
+    [[nodiscard]] std::uint64_t time_of(std::uint64_t line);
     void add_call(Request request, std::uint64_t number, TraceBuilder &builder);
 
     std::vector<Column> columns_; // of each field; empty until the header line

@@ -34,6 +34,11 @@ struct TraceHeader {
 // A word of the input, safe to print: at most 40 characters, others than printable ASCII as '?'.
 [[nodiscard]] std::string quoted(std::string_view word);
 
+[[nodiscard]] bool begins_with_digit(std::string_view text);
+
+// Takes the digits behind a point, of a number of `unit` microseconds; 0 without a point.
+[[nodiscard]] std::uint64_t take_fraction(std::string_view &line, std::uint64_t unit);
+
 // What separates the fields of a table whose first line this is: a comma, a semicolon or a tab.
 [[nodiscard]] char separator_of(std::string_view header);
 
