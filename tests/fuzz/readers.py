@@ -34,9 +34,9 @@ from heapfit.importers import ImportOptions, read_columns
 from heapfit.importers.formats import format_of
 from heapfit.importers.networks import add_offline_plan, find_tensors, is_tflite
 from heapfit.importers.own_lines import suggest_own_lines
-from heapfit.importers.source_lines import mapping_of, places_in, site_hash
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import load_plan, save_plan
+from heapfit.programs.source_lines import mapping_of, places_in, site_hash
 from heapfit.progress import ignore_progress
 from heapfit.simulation.scenario import load_scenario
 from heapfit.trace.stored import Trace

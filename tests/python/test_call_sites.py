@@ -22,11 +22,11 @@ from heapfit.design.robust.joined_trace import join_traces
 from heapfit.errors import HeapfitError
 from heapfit.importers.preload import recorder_settings
 from heapfit.importers.record import record
-from heapfit.importers.site_names import own_places
-from heapfit.importers.source_lines import SourcePlace, mapping_of, places_in, site_hash
 from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
+from heapfit.programs.site_names import own_places
+from heapfit.programs.source_lines import SourcePlace, mapping_of, places_in, site_hash
 from heapfit.trace.chains import callers_of, tags_of
 from heapfit.trace.kinds import View
 from heapfit.trace.loaded import load_trace
@@ -238,7 +238,7 @@ def test_of_a_fixed_image_no_more_code_is_read_than_is_looked_at(tmp_path, monke
     words = ["cc", "-static", "-no-pie", "-nostdlib", "bare.c", "-o", "bare"]
     subprocess.run(words, cwd=tmp_path, check=True)
     assert places_in([tmp_path / "bare"], {5}) == {}
-    monkeypatch.setattr("heapfit.importers.source_lines._MOST_CODE", 3)
+    monkeypatch.setattr("heapfit.programs.source_lines._MOST_CODE", 3)
     monkeypatch.delattr("elftools.elf.segments.Segment.data")
     with pytest.raises(HeapfitError, match="more code than 3 B"):
         places_in([tmp_path / "bare"], {5})

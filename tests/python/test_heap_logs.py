@@ -13,7 +13,7 @@ from heapfit.errors import HeapfitError
 from heapfit.importers import import_file
 from heapfit.importers.boots import cut_boots
 from heapfit.importers.formats import find_format
-from heapfit.importers.source_lines import site_hash
+from heapfit.programs.source_lines import site_hash
 from program import call_heapfit
 
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)

@@ -22,8 +22,8 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers.many import list_recordings
-from heapfit.importers.site_names import find_recorded_program
 from heapfit.plan.plan_file import load_plan
+from heapfit.programs.site_names import find_recorded_program
 from heapfit.results.check import check_parts
 from heapfit.results.parts import content_of
 from heapfit.store_file import StoreFile

@@ -21,9 +21,9 @@ import pytest
 from heapfit import _engine
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_file, preload, record
-from heapfit.importers.executable import read_executable
 from heapfit.importers.processes import Watch
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
+from heapfit.programs.executable import read_executable
 from heapfit.trace.stored import Trace
 
 PROGRAMS = Path(__file__).with_name("programs")

@@ -26,8 +26,8 @@ from harness.emulator import emulate
 from harness.image import Image
 from heapfit.external_tool import run
 from heapfit.fitting.verify.firmware import Firmware
-from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation
+from heapfit.programs.source_lines import places_in
 from heapfit.trace.stored import Trace
 from program import run_heapfit
 

@@ -16,7 +16,7 @@ from harness.emulator import emulate
 from harness.image import Image
 from heapfit.external_tool import run
 from heapfit.importers import import_file
-from heapfit.importers.source_lines import places_in
+from heapfit.programs.source_lines import places_in
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import Trace
 from program import run_heapfit

@@ -43,8 +43,8 @@ from heapfit.forecast.kind import find_kind
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_trace
 from heapfit.importers.many import estimate_events
-from heapfit.importers.source_lines import places_in
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
+from heapfit.programs.source_lines import places_in
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash

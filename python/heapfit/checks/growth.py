@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.importers.site_names import site_places
+from heapfit.programs.site_names import site_places
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.table_file import arrow_array

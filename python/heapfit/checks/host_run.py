@@ -29,12 +29,12 @@ from heapfit.errors import HeapfitError
 from heapfit.external_tool import run
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
-from heapfit.importers.executable import read_executable
 from heapfit.importers.preload import OWN_BITS, find_program, preload_first, recorder_settings
 from heapfit.importers.processes import pad_path
-from heapfit.importers.source_lines import places_in
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile, load_plan
+from heapfit.programs.executable import read_executable
+from heapfit.programs.source_lines import places_in
 from heapfit.trace.chains import DEPTH, Chains
 
 _RUN = struct.Struct("<20Q")  # hfit_run of recorder/planned_heap.h

@@ -18,8 +18,8 @@ from heapfit.comparison.heap_map import (
     share_sites,
 )
 from heapfit.importers import open_trace
-from heapfit.importers.site_names import site_names
 from heapfit.plan.allocators import find_allocators
+from heapfit.programs.site_names import site_names
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
 

@@ -19,7 +19,6 @@ from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace
-from heapfit.importers.site_names import site_names
 from heapfit.memories.heap_map import map_memories
 from heapfit.memories.joining import Joining, join_programs
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
@@ -27,6 +26,7 @@ from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
+from heapfit.programs.site_names import site_names
 from heapfit.results.html import write_document
 from heapfit.results.longer import describe_longer_runs
 from heapfit.results.memories import CURVE, RULES, memories_page

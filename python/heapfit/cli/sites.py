@@ -16,13 +16,13 @@ from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
-from heapfit.importers.site_names import PlaceChain, find_chains, own_places
-from heapfit.importers.source_lines import SourcePlace, places_in
 from heapfit.memories.demand import demand_of, find_unmet
 from heapfit.plan.memories import names_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import format_count, format_event, format_share
+from heapfit.programs.site_names import PlaceChain, find_chains, own_places
+from heapfit.programs.source_lines import SourcePlace, places_in
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, SampledBlocks, holdings_by_site

@@ -14,7 +14,7 @@ from heapfit.comparison.matrix import Matrix, Source
 from heapfit.comparison.measuring import Ground, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
-from heapfit.importers.site_names import site_names
+from heapfit.programs.site_names import site_names
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import generate_workload

@@ -15,9 +15,9 @@ import numpy as np
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import MICROSECONDS, find_unit
-from heapfit.importers.site_names import find_recorded_program, is_of_library
-from heapfit.importers.source_lines import SourcePlace, frames_in
 from heapfit.plan.quantities import format_count
+from heapfit.programs.site_names import find_recorded_program, is_of_library
+from heapfit.programs.source_lines import SourcePlace, frames_in
 from heapfit.trace.stored import Trace
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way

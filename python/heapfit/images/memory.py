@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
-from heapfit.importers.executable import explain_elf_errors
 from heapfit.importers.stream import ByteStream
+from heapfit.programs.executable import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]

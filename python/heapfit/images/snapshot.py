@@ -18,10 +18,10 @@ from heapfit.images.references import mark_references
 from heapfit.images.walk import Block, Damage, DumpedHeap
 from heapfit.importers.boots import cut_boots, read_frames
 from heapfit.importers.formats import FRAMES, SNAPSHOT
-from heapfit.importers.source_lines import places_in
 from heapfit.importers.stream import ByteStream
 from heapfit.outputs.file import write_file
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.programs.source_lines import places_in
 
 _VERSION = 1
 _DAMAGED = (KeyError, TypeError, ValueError, RecursionError)

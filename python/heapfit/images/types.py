@@ -11,7 +11,7 @@ from elftools.common.exceptions import DWARFError
 from elftools.dwarf.die import DIE
 from elftools.elf.elffile import ELFFile
 
-from heapfit.importers.executable import DAMAGED
+from heapfit.programs.executable import DAMAGED
 
 T = TypeVar("T")
 

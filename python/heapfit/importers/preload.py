@@ -13,10 +13,10 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, require_linux
-from heapfit.importers.executable import Executable, explain_elf_errors, read_executable
 from heapfit.importers.processes import pad_path
 from heapfit.importers.unseen_heaps import explain_obstacle
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.programs.executable import Executable, explain_elf_errors, read_executable
 
 LIBRARY = Path(_engine.__file__).with_name("libheapfit_record.so")
 LIBRARY_32 = LIBRARY.with_name("libheapfit_record32.so")  # for 32-bit programs, where it was built

@@ -26,7 +26,6 @@ from typing import NamedTuple
 from heapfit import _engine
 from heapfit.errors import HeapfitError, os_error_reason
 from heapfit.importers import import_file
-from heapfit.importers.executable import read_executable
 from heapfit.importers.followed import FollowedWire, Listener, ignore_recording, read_layout
 from heapfit.importers.preload import find_program, library_for, preload_first, recorder_settings
 from heapfit.importers.processes import (
@@ -39,6 +38,7 @@ from heapfit.importers.processes import (
 from heapfit.importers.unseen_heaps import describe_unseen, explain_obstacle
 from heapfit.outputs.ours import add_output, require_folder, require_replaceable
 from heapfit.outputs.scratch import scratch_folder
+from heapfit.programs.executable import read_executable
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 

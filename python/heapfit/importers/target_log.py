@@ -23,9 +23,9 @@ from typing import Any
 from heapfit import _engine
 from heapfit.errors import HeapfitError, first_line, require_linux
 from heapfit.importers import import_frames
-from heapfit.importers.executable import explain_elf_errors
 from heapfit.importers.followed import FollowedFrames, Listener, ignore_recording
 from heapfit.outputs import ours
+from heapfit.programs.executable import explain_elf_errors
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.stored import Trace
 

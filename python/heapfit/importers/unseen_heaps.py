@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import os
 
-from heapfit.importers.executable import Executable, read_executable
 from heapfit.importers.processes import Watch
+from heapfit.programs.executable import Executable, read_executable
 
 _LEAST = 4 << 20  # bytes beyond malloc's that are reported; below, stacks and tables of the loader
 _PYTHON = "CPython's own arenas"

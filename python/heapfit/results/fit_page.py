@@ -10,7 +10,7 @@ from heapfit.comparison.case import ReportCase, find_usual_heap, keep_heap
 from heapfit.comparison.heap_map import measure_case
 from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
 from heapfit.fitting.result import Fit, Run
-from heapfit.importers.site_names import site_names
+from heapfit.programs.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.case import case_sections
 from heapfit.results.document import FAILED, HOLDS, UNSURE, Document

@@ -15,8 +15,8 @@ from elftools.elf.elffile import ELFFile
 
 from heapfit import external_tool
 from heapfit.errors import HeapfitError
-from heapfit.importers.source_lines import places_in
 from heapfit.importers.target_log import Emulation, TargetRecording, record_emulated, run_emulated
+from heapfit.programs.source_lines import places_in
 from heapfit.progress import Progress, ignore_progress
 
 _REPORT = re.compile(r"'heapfit: (.*)'")  # of a heap of `generate --for guard`

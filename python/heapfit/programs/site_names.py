@@ -15,8 +15,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from heapfit.importers.source_lines import SourcePlace, frames_in
-from heapfit.importers.stream import begins_with
+from heapfit.programs.executable import ELF
+from heapfit.programs.source_lines import SourcePlace, frames_in
 from heapfit.store_file import StoreFile
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.stored import Trace
@@ -24,7 +24,6 @@ from heapfit.trace.stored import Trace
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
 
 _LONGEST_NAME = 255  # bytes, of a file
-_ELF = b"\x7fELF"
 _WRAPPED_CALLERS = "ESP-IDF's heap trace"  # whose innermost is always the allocator's own
 
 PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
@@ -53,8 +52,10 @@ def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
 
 def _is_older_program(path: Path, recording: Path) -> bool:
     """True of an ELF file that was not changed since the recording was made."""
-    is_older = path.is_file() and path.stat().st_mtime <= recording.stat().st_mtime
-    return is_older and begins_with(path, _ELF)
+    if not path.is_file() or path.stat().st_mtime > recording.stat().st_mtime:
+        return False
+    with path.open("rb") as file:
+        return file.read(len(ELF)) == ELF
 
 
 def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, SourcePlace]:

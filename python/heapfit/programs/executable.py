@@ -19,6 +19,7 @@ from elftools.elf.segments import InterpSegment
 
 from heapfit.errors import HeapfitError, read_error_reason
 
+ELF = b"\x7fELF"  # how such a file begins
 _ASKED = (  # symbols that are looked up
     "malloc",
     "PyObject_Malloc",
@@ -74,7 +75,7 @@ def read_executable(program: Path) -> Executable | None:
     try:
         path = _interpreter(program) or program
         with path.open("rb") as file:
-            return _read(path, ELFFile(file)) if file.read(4) == b"\x7fELF" else None
+            return _read(path, ELFFile(file)) if file.read(len(ELF)) == ELF else None
     except (ELFError, ValueError, KeyError, UnicodeDecodeError):
         return None
     except OSError as error:

@@ -12,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.executable import explain_elf_errors
+from heapfit.programs.executable import ELF, explain_elf_errors
 
 _LARGEST = 64 << 10  # bytes of a function whose size is not printed
 _FORMS = tuple(
@@ -40,7 +40,7 @@ def find_functions(path: Path, sites: Collection[int]) -> dict[int, str] | None:
     HeapfitError if it names no function.
     """
     with explain_elf_errors(path), path.open("rb") as file:
-        if (text := file.read(4)) == b"\x7fELF":
+        if (text := file.read(len(ELF))) == ELF:
             return None
         text += file.read()
     found = sorted(_read_symbol(one) for form in _FORMS for one in form.finditer(text))

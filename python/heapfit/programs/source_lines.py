@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.external_tool import run
-from heapfit.importers.executable import explain_elf_errors
-from heapfit.importers.symbol_lists import find_functions
+from heapfit.programs.executable import explain_elf_errors
+from heapfit.programs.symbol_lists import find_functions
 
 _Frame: TypeAlias = tuple[str | None, str | None]  # function and line
 
