@@ -34,12 +34,11 @@ from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.design.placement.tailored_plans import layouts
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.file import stage_file
 from heapfit.plan.allocators import find_allocators, takes_pools
@@ -126,8 +125,7 @@ def shortened(trace: Trace, events: int | None, path: Path) -> Trace:
 
 def measured(candidate: Candidate, loaded: LoadedTrace) -> Row:
     base = loaded.trace.base_alignment_for(candidate.plan.alignment)
-    ground = Ground(Load.of([loaded.profile]), base)
-    return measure_candidate(candidate, loaded.events_for(candidate.plan), ground)
+    return measure_candidate(candidate, loaded, base_alignment=base)
 
 
 def entry_of(job: Job, loaded: LoadedTrace) -> Callable[..., Entry]:

@@ -27,10 +27,9 @@ from harness.board import BOARDS
 from harness.plugin import OnBoard, Target, count_plugin
 from harness.workbench import Build, Workbench
 from heapfit.cli.printing import console
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.design.portfolio import build_portfolio
-from heapfit.forecast.load import Load
 from heapfit.plugin import Built, Plugin, PluginRow, build, measure, plugin_of
 from heapfit.plugin.measuring import save_events
 from heapfit.plugin.running import start_process
@@ -136,8 +135,8 @@ def out_own(wish: argparse.Namespace, folder: Path) -> None:
         loaded = load_trace(trace, 8)
         for name, program in built.items():
             (candidate,) = build_portfolio(loaded, [name], []).candidates
-            ground = Ground(Load.of([loaded.profile]), max(trace.largest_alignment, 8))
-            own = measure_candidate(candidate, loaded.events, ground)
+            base = max(trace.largest_alignment, 8)
+            own = measure_candidate(candidate, loaded, base_alignment=base)
             row = measure(program, trace, 8)
             print(f"{label:28} {name:9}", *own_cells(row, own), flush=True)
 

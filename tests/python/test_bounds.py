@@ -4,7 +4,6 @@
 import csv
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +15,9 @@ from heapfit import _engine
 from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import find_bounds
 from heapfit.comparison.comparison import compare
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import measure_candidate
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
@@ -342,14 +340,12 @@ def test_bounds_stand_beside_every_comparison(tmp_path: Path) -> None:
 def test_a_placement_that_a_replay_makes_is_a_packing(tmp_path: Path, allocator: str) -> None:
     loaded = load_file(diverse(tmp_path / "t.heap", 1500), tmp_path / "in")
     candidate = build_portfolio(loaded, [allocator], []).candidates[0]
-    ground = Ground(Load.of([loaded.profile]), 8)
-    poor = replace(ground, packing=10**9)  # any replay beats it
-    row = measure_candidate(candidate, loaded.events, poor)
+    row = measure_candidate(candidate, loaded, base_alignment=8, packing=10**9)  # any beats it
     assert row.placed is not None
     assert row.r_min is not None
     assert loaded.profile.u_max <= row.placed < row.r_min
-    best = replace(ground, packing=row.placed)
-    assert measure_candidate(candidate, loaded.events, best).placed is None
+    again = measure_candidate(candidate, loaded, base_alignment=8, packing=row.placed)
+    assert again.placed is None
 
 
 def test_the_zone_search_packs_no_higher_than_before(capsys):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small_traces import event_array
 
@@ -14,12 +15,13 @@ from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import rows_to_refine
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.measuring import EXACT, Ground, measure_candidate
+from heapfit.comparison.measuring import EXACT, measure_candidate
 from heapfit.comparison.row import Row
-from heapfit.forecast.load import Load
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
+from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import ALLOC, FREE, RESIZE
+from heapfit.trace.profile import profile_events
 
 BENCH = Path(__file__).parents[2] / "bench/exhaustive.py"
 TRACES = 200
@@ -58,14 +60,14 @@ SHIPPED = [info.name for info in find_allocators() if info.ships]
 PLANS = {name: WAYS.get(name, (Plan(name),)) for name in SHIPPED}
 
 
-def drawn(seed: int) -> tuple[_engine.EventArray, int]:
-    """A small trace of few or many sizes, and its most live bytes."""
+def drawn(seed: int) -> _engine.EventArray:
+    """A small trace of few or many sizes."""
     draw = random.Random(seed)
     sizes = [draw.randrange(1, draw.choice([60, 400])) for _ in range(draw.randrange(2, 9))]
     most = draw.randrange(4, 40)
     live: dict[int, int] = {}
     rows: list[tuple[int, int, int]] = []
-    born = u_max = 0
+    born = 0
     for _ in range(draw.randrange(20, 120)):
         what = draw.random()
         if live and (len(live) == most or what < 0.4):
@@ -80,17 +82,17 @@ def drawn(seed: int) -> tuple[_engine.EventArray, int]:
             live[born] = draw.choice(sizes)
             rows.append((ALLOC, born, live[born]))
             born += 1
-        u_max = max(u_max, sum(live.values()))
-    return event_array(rows), u_max
+    return event_array(rows)
 
 
-def printed(plan: Plan, events: _engine.EventArray, u_max: int) -> Row:
+def printed(plan: Plan, events: _engine.EventArray) -> Row:
     """The row as a comparison of this plan alone has it."""
     candidate = Candidate("one", Heap("one", plan), "", trained_on_this_trace=False)
-    ground = Ground(Load((u_max,)), 16)
-    row = measure_candidate(candidate, events, ground)
+    no_file, no_sites = None, np.zeros(0, np.uint32)
+    loaded = LoadedTrace(no_file, events, no_sites, "", profile_events(events), 16)
+    row = measure_candidate(candidate, loaded, base_alignment=16)
     return (
-        measure_candidate(candidate, events, ground, EXACT)
+        measure_candidate(candidate, loaded, base_alignment=16, precision=EXACT)
         if rows_to_refine({0: row}, len(events))
         else row
     )
@@ -100,9 +102,9 @@ def printed(plan: Plan, events: _engine.EventArray, u_max: int) -> Row:
 def test_no_printed_region_lies_below_one_that_fails(allocator: str) -> None:
     known = 0
     for seed in range(TRACES):
-        events, u_max = drawn(seed)
+        events = drawn(seed)
         plan = PLANS[allocator][seed % len(PLANS[allocator])]
-        row = printed(plan, events, u_max)
+        row = printed(plan, events)
         trial = _engine.Trial(plan.engine(), events, 16)
         assert row.is_exhaustive
         if row.r_safe is None or row.r_min is None:

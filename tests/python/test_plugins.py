@@ -19,13 +19,11 @@ from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.measuring import (
     EXACT,
     STANDARD_PRECISION,
-    Ground,
     Precision,
     measure_candidate,
 )
 from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
-from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.energy import load_sram
 from heapfit.plugin import (
@@ -77,8 +75,8 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
         trace = heapfit.generate_workload("slotbuf:events=500", tmp_path / "walk.parquet")
     loaded = load_trace(trace, 8)
     (candidate,) = build_portfolio(loaded, [name], []).candidates
-    ground = Ground(Load.of([loaded.profile]), max(trace.largest_alignment, 8))
-    engine = measure_candidate(candidate, loaded.events, ground, precision)
+    base = max(trace.largest_alignment, 8)
+    engine = measure_candidate(candidate, loaded, base_alignment=base, precision=precision)
 
     row = measure(build(own(name), tmp_path), trace, 8, every_size=precision.every_size)
 

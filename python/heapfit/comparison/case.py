@@ -11,7 +11,7 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, with_series
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.matrix import Matrix, Source
-from heapfit.comparison.measuring import Ground, measure_candidate
+from heapfit.comparison.measuring import measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.programs.site_names import site_names
@@ -42,8 +42,7 @@ def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
     """The case with the heap that is kept as its winner, measured as the rows are."""
     comparison, shown = case.comparison, case.shown
     one = Candidate(kept.title, kept, "the heap that is kept", False)
-    ground = Ground(comparison.rows[0].load, comparison.base_alignment)
-    row = measure_candidate(one, one.heap.events(shown), ground)
+    row = measure_candidate(one, shown, base_alignment=comparison.base_alignment)
     others = (
         other for other in comparison.rows if not other.heap.is_ours or other.plan != kept.plan
     )

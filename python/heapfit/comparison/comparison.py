@@ -19,8 +19,8 @@ from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
 from heapfit.comparison.costs.measures import Measure, Measures, measures_of
 from heapfit.comparison.measuring import (
     STANDARD_PRECISION,
-    Ground,
     Precision,
+    load_of,
     measure_candidate,
     replay_in,
     try_limit,
@@ -30,7 +30,6 @@ from heapfit.comparison.pruning import Pruning, sort_by_cost
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
 from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.forecast.load import Load
 from heapfit.grouping import group
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress, ignore_progress
@@ -138,10 +137,7 @@ def compare(
         reject_empty_portfolio(portfolio.not_applicable)
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    load = Load.of([loaded.foretelling])
-    ground = Ground(load, base, bounds.packing, loaded.threads, loaded.found)
-
-    search = _ComparisonSearch(loaded, portfolio, ground, progress)
+    search = _ComparisonSearch(loaded, portfolio, base, bounds.packing, progress)
     with closing(search):
         order = sort_by_cost(loaded, portfolio.candidates)
         search.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
@@ -152,12 +148,12 @@ def compare(
             for i in closer:
                 search.measure(i, portfolio.candidates[i], whole)
             search.reopen(precision)
-    return _join_rows(loaded, ground, rank_rows([*search.found.values()]), portfolio, bounds)
+    return _join_rows(loaded, base, rank_rows([*search.found.values()]), portfolio, bounds)
 
 
 def _join_rows(
     loaded: LoadedTrace,
-    ground: Ground,
+    base: int,
     rows: tuple[Row, ...],
     portfolio: Portfolio,
     bounds: ComparisonBounds,
@@ -168,8 +164,8 @@ def _join_rows(
     limits = Limits.of_trace(loaded)
     return Comparison(
         trace=loaded.trace.info,
-        u_max=ground.load.u_max,
-        base_alignment=ground.base_alignment,
+        u_max=load_of(loaded).u_max,
+        base_alignment=base,
         rows=rows,
         not_applicable=portfolio.not_applicable,
         bounds=replace(
@@ -185,21 +181,36 @@ class _ComparisonSearch:
     """The search of one comparison: its rows so far, and the pruning of further candidates."""
 
     def __init__(
-        self, loaded: LoadedTrace, portfolio: Portfolio, ground: Ground, progress: Progress
+        self,
+        loaded: LoadedTrace,
+        portfolio: Portfolio,
+        base: int,
+        packing: int,
+        progress: Progress,
     ) -> None:
         self.found: dict[int, Row] = {}
         self._loaded = loaded
         self._portfolio = portfolio
-        self._ground = ground
+        self._base = base
         self._progress = progress
-        self._pruning = Pruning(ground.load)
+        self._search = partial(
+            measure_candidate,
+            loaded=loaded,
+            base_alignment=base,
+            packing=packing,
+            progress=self._report,
+        )
+        self._pruning = Pruning(load_of(loaded))
         self._ahead: Ahead[tuple[str, Precision], Row] = Ahead(loaded.threads)
         self._is_closed = False
 
     def expect(self, candidates: Sequence[Candidate], precision: Precision) -> None:
         """Starts to measure candidates that are needed, as many at once as there are threads."""
-        works = {(one.name, precision): partial(self._search, one, precision) for one in candidates}
-        self._ahead.expect(works)
+        searches = {
+            (one.name, precision): partial(self._search, one, precision=precision)
+            for one in candidates
+        }
+        self._ahead.expect(searches)
 
     def close(self) -> None:
         """Cancels the measurements that are running."""
@@ -208,20 +219,16 @@ class _ComparisonSearch:
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """Measures a candidate unless it cannot win; replaces the row that it has already."""
-        events = one.heap.events(self._loaded)
         limit = None if precision.is_of_all else self._pruning.limit(one)
-        row = try_limit(one, events, self._ground, limit) if limit is not None else None
+        row = None if limit is None else try_limit(one, self._loaded, self._base, limit)
         if row is None or row.r_safe_at_least is None:
             tried = row
-            row = self._ahead.result((one.name, precision), partial(self._search, one, precision))
+            search = partial(self._search, one, precision=precision)
+            row = self._ahead.result((one.name, precision), search)
             row = row if tried is None else with_work_of(row, tried)
         before = self.found.get(i)
         self.found[i] = row if before is None else with_work_of(row, before)
         self._pruning.note(one, row.r_safe)
-
-    def _search(self, one: Candidate, precision: Precision) -> Row:
-        events = one.heap.events(self._loaded)
-        return measure_candidate(one, events, self._ground, precision, self._report)
 
     def _report(self, step: str, done: float) -> None:
         if self._is_closed:
@@ -230,7 +237,7 @@ class _ComparisonSearch:
 
     def reopen(self, precision: Precision) -> None:
         """Tries pruned candidates again that may win now that the best turned out to need more."""
-        self._pruning = Pruning(self._ground.load)
+        self._pruning = Pruning(load_of(self._loaded))
         for i, row in self.found.items():
             self._pruning.note(self._portfolio.candidates[i], row.r_safe)
         for i, row in self.found.items():

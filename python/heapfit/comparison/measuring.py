@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
@@ -14,17 +13,7 @@ from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import splits_blocks
 from heapfit.progress import Progress, ignore_progress
-
-
-@dataclass(frozen=True, slots=True)
-class Ground:
-    """What all plans measured on a trace have in common."""
-
-    load: Load  # of the trace
-    base_alignment: int  # of every region: the largest that the trace or a plan asks for
-    packing: int = 0  # bytes of an offline packing that replays may beat
-    threads: int = 0  # that try regions of a plan at once; 0: one for each core
-    found: dict[tuple[Any, ...], Any] = field(default_factory=dict)  # of the trace, so far
+from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +22,7 @@ class Precision:
 
     every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
     every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
-    is_of_all: bool = True  # else R_safe only of plans that may win (contest.py)
+    is_of_all: bool = True  # else R_safe only of plans that may win (pruning.py)
 
 
 STANDARD_PRECISION = Precision()
@@ -43,39 +32,50 @@ WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 def measure_candidate(
     candidate: Candidate,
-    events: _engine.EventArray,
-    ground: Ground,
+    loaded: LoadedTrace,
+    *,
+    base_alignment: int,
     precision: Precision = STANDARD_PRECISION,
+    packing: int = 0,
     progress: Progress = ignore_progress,
 ) -> Row:
-    """One plan's smallest regions on a trace, and a metered replay in R_safe."""
-    plan, heap = candidate.plan.engine(), candidate.heap
-    trial = _engine.Trial(plan, events, ground.base_alignment)
+    """One plan's smallest regions on a trace, and a metered replay in R_safe.
+
+    Every region begins at a multiple of `base_alignment`. `packing`: bytes of an offline packing
+    that replays may beat.
+    """
+    plan, heap, events = candidate.plan.engine(), candidate.heap, candidate.heap.events(loaded)
+    trial = _engine.Trial(plan, events, base_alignment)
     need = search(
         replace(heap, name=candidate.name),
         trial,
         progress=progress,
-        threads=ground.threads,
+        threads=loaded.threads,
         every_size=precision.every_size,
         is_safe_alone=False if precision.is_of_all else None,
-        known=find_searches(ground.found, ground.base_alignment, candidate.plan),
+        known=find_searches(loaded.found, base_alignment, candidate.plan),
     )
     grown = grow_headers(heap, [need.r_safe])
     if grown != heap:
         return measure_candidate(
-            replace(candidate, heap=grown), events, ground, precision, progress
+            replace(candidate, heap=grown),
+            loaded,
+            base_alignment=base_alignment,
+            precision=precision,
+            packing=packing,
+            progress=progress,
         )
     found = need.search
     region = found.r_safe if found.r_safe is not None else found.r_min
-    replay = None if region is None else replay_in(plan, events, (region, ground.base_alignment))
+    replay = None if region is None else replay_in(plan, events, (region, base_alignment))
     return replace(
-        make_row(candidate, ground.load),
+        make_row(candidate, load_of(loaded)),
         r_min=need.r_min,
         r_safe=need.r_safe,
         step=found.step if found.searched else 0,
         replay=replay,
         events_left=found.events_left,
-        placed=_lower_placement(candidate, events, trial, found, ground.packing),
+        placed=_lower_placement(candidate, events, trial, found, packing),
         work=_work_of(need, replay, precision),
     )
 
@@ -98,11 +98,17 @@ def make_row(candidate: Candidate, load: Load) -> Row:
     )
 
 
-def try_limit(candidate: Candidate, events: _engine.EventArray, ground: Ground, limit: int) -> Row:
+def load_of(loaded: LoadedTrace) -> Load:
+    """The load of a trace, on which its margins rest."""
+    return loaded.once((Load,), lambda: Load.of([loaded.foretelling]))
+
+
+def try_limit(candidate: Candidate, loaded: LoadedTrace, base_alignment: int, limit: int) -> Row:
     """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
-    tried = _engine.Trial(candidate.plan.engine(), events, ground.base_alignment).run(limit)
+    events = candidate.heap.events(loaded)
+    tried = _engine.Trial(candidate.plan.engine(), events, base_alignment).run(limit)
     return replace(
-        make_row(candidate, ground.load),
+        make_row(candidate, load_of(loaded)),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,
         work=Work(regions=tried.events),
     )

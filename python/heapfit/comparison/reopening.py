@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison, rows_to_refine
 from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
-from heapfit.comparison.measuring import Ground, Precision, measure_candidate, try_limit
+from heapfit.comparison.measuring import Precision, measure_candidate, try_limit
 from heapfit.comparison.row import Row, rank_rows, with_work_of
 from heapfit.comparison.verdict import select_row, verdict_rows
 from heapfit.comparison.work import Work
@@ -88,11 +89,9 @@ class PrunedRows:
         limit = None if size is None else largest_r_safe(size.region - UNIT, row.known)
         if limit is not None and limit < (row.r_safe_at_least or 0):
             return row, Work()
-        base, threads = comparison.base_alignment, self.loaded.threads
-        ground = Ground(best.load, base, threads=threads, found=self.loaded.found)
-        events, work = row.heap.events(self.loaded), Work()
+        base, work = comparison.base_alignment, Work()
         if size is not None and limit is not None:
-            tried = try_limit(row, events, ground, limit)
+            tried = try_limit(row, self.loaded, base, limit)
             if tried.r_safe_at_least is not None:
                 return with_work_of(tried, row), tried.work
             tested = [row.changes for row in comparison.rows if row.changes is not None]
@@ -101,10 +100,11 @@ class PrunedRows:
             work = tried.work + Work(changed=changed)
             if not is_served:
                 return replace(row, work=row.work + work), work
-        found = measure_candidate(row, events, ground, self.precision)
-        if rows_to_refine({0: found}, len(events), self.precision):
-            every = replace(self.precision, every_size=True)
-            found = with_work_of(measure_candidate(row, events, ground, every), found)
+        search = partial(measure_candidate, row, self.loaded, base_alignment=base)
+        found = search(precision=self.precision)
+        if rows_to_refine({0: found}, len(self.loaded.events), self.precision):
+            every = search(precision=replace(self.precision, every_size=True))
+            found = with_work_of(every, found)
         work += found.work
         return replace(found, work=row.work + work), work
 

@@ -123,8 +123,8 @@ def select_plan(sources: Sequence[Path], request: Request) -> Selection:
     baselines = measure_baselines(own, searched, request)
 
     def judge(choice: Choice) -> tuple[IncumbentVerdict | None, Work]:
-        ground = Judge(workload.recordings, searched, choice, request.options)
-        return compare_baselines(baselines, ground), ground.work
+        judged = Judge(workload.recordings, searched, choice, request.options)
+        return compare_baselines(baselines, judged), judged.work
 
     if excerpt is None:
         choice = choose(

@@ -44,14 +44,14 @@ class PlacedChanges:
 
 
 def try_changed_programs(
-    ground: MemorySearch, point: FoundRule, size: HeapSize, tested: ChangeTest | None = None
+    search: MemorySearch, point: FoundRule, size: HeapSize, tested: ChangeTest | None = None
 ) -> PlacedChanges:
     """Replays the changes of the recording with the most live bytes that the rule sends inside.
 
     With `tested`, what was tried: each in the region of `size` as it is set.
     """
-    before = [_columns_of(one) for one in ground.demands]
-    bits = ground.memories[0].bits
+    before = [_columns_of(one) for one in search.demands]
+    bits = search.memories[0].bits
     shares: dict[str, float] = {}
 
     def find_peak(demands: Sequence[RecordingRequests], each: Sequence[Columns]) -> int:
@@ -59,22 +59,22 @@ def try_changed_programs(
         pairs = zip(demands, each, strict=True)
         return max(int(_live(one, at, one.needs_inside(bits)).max(initial=0)) for one, at in pairs)
 
-    base = find_peak(ground.demands, before)
+    base = find_peak(search.demands, before)
 
     def make_runs(change: Change) -> ChangedRuns | None:
         after = [change.apply(one) for one in before]
         pairs = zip(before, after, strict=True)
         if all(np.array_equal(one[name], two[name]) for one, two in pairs for name in REPLAYED):
             return None
-        joined = [*map(_change_demand, ground.demands, after)]
+        joined = [*map(_change_demand, search.demands, after)]
         peak = find_peak(joined, after)
         scaled = -(-size.u_max * peak // base) if base else size.u_max
-        trial = _Trial(ground, point, shares, change.name)
+        trial = _Trial(search, point, shares, change.name)
         return ChangedRuns(
             [_PlacedRun(trial, *one) for one in zip(joined, after, strict=True)], scaled
         )
 
-    changes = change_sizes(_heaviest_inside(ground.demands, before, point.rule, bits))
+    changes = change_sizes(_heaviest_inside(search.demands, before, point.rule, bits))
     if tested is None:
         *_, test = try_changes(changes, make_runs, size, size.u_max)
     else:
@@ -87,14 +87,14 @@ def try_changed_programs(
 class _Trial:
     """A rule that a changed program is tried with."""
 
-    ground: MemorySearch
+    search: MemorySearch
     point: FoundRule
     shares: dict[str, float]  # by change, where all was served last
     name: str  # of the change
 
     def plan(self, memory: int) -> MemoriesPlan:
         """The plan with so large a first memory."""
-        first, *others = self.ground.memories
+        first, *others = self.search.memories
         roomy = (replace(one, size=min(2 * one.size, LARGEST_REGION)) for one in others)
         return plan_for((first, *roomy), self.point.rule.widen(self.point.size, memory), memory)
 

@@ -223,16 +223,16 @@ def place_requests(
     """Searches rules by size and by call site; HeapfitError if even the needs do not fit."""
     require_different(memories)
     counted = [_count_only(one, memories[0].bits) for one in demands]
-    ground, requests = MemorySearch(tuple(memories), tuple(counted)), join_requests(counted)
+    search, requests = MemorySearch(tuple(memories), tuple(counted)), join_requests(counted)
     progress(_STEP, 0.0)
-    alone = ground.least(InsideRule())
+    alone = search.least(InsideRule())
     if alone is None:
-        refusal = ground.point(InsideRule(), memories[0].size).joint.refusal
+        refusal = search.point(InsideRule(), memories[0].size).joint.refusal
         raise HeapfitError(f"{refusal} (give that memory more, or another one that offers it)")
     curve: list[CurvePoint] = []
     shares = sorted({*SHARES, options.share})
     for number, share in enumerate(shares):
-        curve.append(_curve_point(ground, requests, alone, share, curve))
+        curve.append(_curve_point(search, requests, alone, share, curve))
         progress(_STEP, (number + 1) / (len(shares) + 2))
     asked = next(one for one in curve if one.share == options.share)
     enough = alone if alone.share >= options.share else None
@@ -242,7 +242,7 @@ def place_requests(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
-    chosen, size, longer, changes = _settle(ground, found, options)
+    chosen, size, longer, changes = _settle(search, found, options)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),
@@ -254,9 +254,9 @@ def place_requests(
         chosen=chosen,
         by_size=asked.by_size,
         by_site=asked.by_site,
-        today=ground.least(WITHOUT_RESERVE) if requires_reserve(ground) else None,
-        standard=ground.least(STANDARD) if requires_reserve(ground) else None,
-        recorded=ground.recorded,
+        today=search.least(WITHOUT_RESERVE) if requires_reserve(search) else None,
+        standard=search.least(STANDARD) if requires_reserve(search) else None,
+        recorded=search.recorded,
         curve=tuple(curve),
         size=size,
         changes=changes,
@@ -266,7 +266,7 @@ def place_requests(
 
 
 def _curve_point(
-    ground: MemorySearch,
+    search: MemorySearch,
     requests: JoinedRequests,
     alone: FoundRule,
     share: float,
@@ -279,14 +279,14 @@ def _curve_point(
     sites = {sites for one in beyond for sites in requests.choose_sites(one)}
     by_size = [InsideRule(one) for one in sorted(thresholds)]
     by_site = [InsideRule(sites=one) for one in sorted(sites, key=len)]
-    reserves = sorted({0, requires_reserve(ground) * alone.size})
+    reserves = sorted({0, requires_reserve(search) * alone.size})
 
     def best(rules: Sequence[InsideRule], near: FoundRule | None) -> FoundRule | None:
         """The rule of the least memory; a later one, as of more sites, has to save 1 % more."""
         found: FoundRule | None = None
         for rule in (replace(one, reserve=kept) for one in rules for kept in reserves):
             most = None if found is None else found.size - max(found.size // _WORTH, 8)
-            found = ground.least(rule, share, near.size if near else 0, most) or found
+            found = search.least(rule, share, near.size if near else 0, most) or found
         return found
 
     return CurvePoint(share, best(by_size, last.by_size), best(by_site, last.by_site))
@@ -298,43 +298,43 @@ def _count_only(demand: RecordingRequests, bits: int) -> RecordingRequests:
     return replace(demand, weights=np.where(elsewhere, 0.0, demand.weights))
 
 
-def requires_reserve(ground: MemorySearch) -> bool:
+def requires_reserve(search: MemorySearch) -> bool:
     """True if some request needs what the first memory offers."""
-    return any(one.needs_inside(ground.memories[0].bits).any() for one in ground.demands)
+    return any(one.needs_inside(search.memories[0].bits).any() for one in search.demands)
 
 
 def _settle(
-    ground: MemorySearch, found: Sequence[FoundRule], options: PlacingOptions
+    search: MemorySearch, found: Sequence[FoundRule], options: PlacingOptions
 ) -> tuple[FoundRule, HeapSize, LongerRuns, PlacedChanges]:
     """The chosen rule and its size, for the horizon if one is asked for; changes as it is set."""
-    profiles = [_profile_inside(one, ground.memories[0].bits) for one in ground.demands]
-    chosen, size, known, tried = _choose(ground, Load.of(profiles), found, options)
-    kind = find_kind(ground.demands[0].loaded.trace, profiles[0])
+    profiles = [_profile_inside(one, search.memories[0].bits) for one in search.demands]
+    chosen, size, known, tried = _choose(search, Load.of(profiles), found, options)
+    kind = find_kind(search.demands[0].loaded.trace, profiles[0])
     longer = tell_longer_runs(size, known, kind, horizon=options.horizon)
     needed = longer.beyond(size.region)
     if needed is not None and options.margin is None:
         size = replace(size, margin=size.margin_to(needed))
-    return chosen, size, longer, try_changed_programs(ground, chosen, size, tried.test)
+    return chosen, size, longer, try_changed_programs(search, chosen, size, tried.test)
 
 
 def _choose(
-    ground: MemorySearch, load: Load, found: Sequence[FoundRule], options: PlacingOptions
+    search: MemorySearch, load: Load, found: Sequence[FoundRule], options: PlacingOptions
 ) -> _Tried:
     """The rule whose first memory is the smallest with its margin, where all sizes above do."""
-    tried = [_try_out(ground, load, one, options.margin) for one in found]
+    tried = [_try_out(search, load, one, options.margin) for one in found]
     best = min(tried, key=lambda one: one[1].region)
-    confirmed = ground.confirm(best[0], options.share)
+    confirmed = search.confirm(best[0], options.share)
     is_confirmed = confirmed.size == best[0].size
-    return best if is_confirmed else _try_out(ground, load, confirmed, options.margin)
+    return best if is_confirmed else _try_out(search, load, confirmed, options.margin)
 
 
-def _try_out(ground: MemorySearch, load: Load, point: FoundRule, margin: float | None) -> _Tried:
+def _try_out(search: MemorySearch, load: Load, point: FoundRule, margin: float | None) -> _Tried:
     live = sum(one.live_peak for one in point.joint.uses if one.name in point.inside)
-    kind = margin_kind(ground.memories[0].plan, is_trained=True)
+    kind = margin_kind(search.memories[0].plan, is_trained=True)
     # As if the highest peak of what needs the first memory were that of all that is inside.
     peaks = tuple(max(live, 1) * one // max(*load.peaks, 1) for one in load.peaks)
     known = MarginBasis(replace(load, peaks=peaks), kind)
-    changes = try_changed_programs(ground, point, heap_size(point.size, known))
+    changes = try_changed_programs(search, point, heap_size(point.size, known))
     known = replace(known, changes=changes.test.needed)
     return point, heap_size(point.size, known, margin=margin), known, changes
 
