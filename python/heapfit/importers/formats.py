@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from heapfit import _engine
@@ -20,112 +22,24 @@ from heapfit.importers.stream import HEAD, ByteStream
 
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
-# Files that people take for recordings: how they begin, what they are, and what to do.
-_RECORD = "record the program: heapfit record -- PROGRAM"
-_TARGET = "record on the device: heapfit generate --record has the recorder"
 SNAPSHOT = "heapfit snapshot"  # begins a file that images/snapshot.py wrote
-_IMAGE = "heapfit import CORE --program FIRMWARE.elf lists the heap that lies in it"
 CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
+# Rows as in foreign.toml, of files that are known elsewhere, too.
+_OWN = (
+    {
+        "rule": CORE_DUMP.decode(),
+        "what": "a core dump, which has memory and no requests",
+        "do": "heapfit import CORE --program FIRMWARE.elf lists the heap that lies in it",
+    },
+    {
+        "rule": rf'\A\{{"{SNAPSHOT}"',
+        "what": "a snapshot of a heap at one moment, from which no size follows",
+        "do": "heapfit profile shows it; {program}",
+    },
+)
 # The names of a CSV's columns, which are not those of a trace.
 _COLUMN_NAMES = re.compile(rb'"?[A-Za-z_]\w*"?([,;] ?"?[A-Za-z_][\w ]*"?)+\r?\n')
 _OTHER_COLUMNS = ", a table whose columns are not op, object, size, or lower, upper, size"
-# What begins the files of other tools, what they are, and what to do; mostly: record.
-_FOREIGN = tuple(
-    (re.compile(rule, re.MULTILINE), what, (do or [_RECORD])[0])
-    for rule, what, *do in (
-        (rb"\Aheap_v2/", "a heap profile of jemalloc, which has samples"),
-        (rb"\Aheap profile: *\d+: *\d+ \[", "a heap profile of Go or tcmalloc, which has sums"),
-        (rb"\Adesc: --", "a file of valgrind's massif, which has snapshots"),
-        (rb'\A\{"dhatFileVersion"', "a file of valgrind's DHAT, which has sums"),
-        (
-            rb"^==\d+==\s*(ERROR: |HEAP SUMMARY|Memcheck)",
-            "a report of valgrind or a sanitizer, which names faults",
-        ),
-        (rb"\APERFILE2", "a recording of perf, which has samples"),
-        (
-            rb"\A(:[0-9A-F]{10}|S0[0-9A-F]{6}|UF2\n)",
-            "a firmware's image, which has no requests",
-            _TARGET,
-        ),
-        (CORE_DUMP, "a core dump, which has memory and no requests", _IMAGE),
-        (rb"\Abtsnoop\0", "a capture of Bluetooth, whose frames have no IP", "give a pcap of IP"),
-        (rb"\A= Start\s*(= End\s*)?\Z", "a file of mtrace without a call", "did the program run?"),
-        (rb"\Amemray\0", "a recording of memray", "memray flamegraph reads it; " + _RECORD),
-        (rb"\AJAVA PROFILE 1\.", "a heap dump of Java, whose collector frees"),
-        (
-            f'\\A{{"{SNAPSHOT}"'.encode(),
-            "a snapshot of a heap at one moment, from which no size follows",
-            "heapfit profile shows it; " + _RECORD,
-        ),
-        (rb'\A\{"(snapshot|head)":', "a heap snapshot of Node, whose collector frees"),
-        (rb'"traceEvents"|\A\[\{"(name|cat|ph|pid|ts)"', "a trace of Chrome or Perfetto"),
-        (
-            rb"^Memory Configuration|^Linker script and memory map|^Archive member included",
-            "a linker map, which has sizes and no requests",
-            _TARGET,
-        ),
-        (
-            rb"\APSF|\ATrcRecorder|\A\x01\x02\x03\x04\x71\x72\x73\x74|\A\0\0\0?PSF",
-            "a trace of Tracealyzer",
-            _TARGET,
-        ),
-        (rb"(?s)\APK\x03\x04.{0,2000}(xl/|\[Content_Types)", "a spreadsheet", "save it as CSV"),
-        (
-            rb"\A(PK\x03\x04|7z\xbc\xaf|Rar!)|\A.{257}ustar",
-            "an archive",
-            "unpack it, give its files",
-        ),
-        (
-            rb"\A\x0a.{0,40}\x12.{0,40}(?:alloc_objects|inuse_space)",
-            "a heap profile of Go, which has samples",
-        ),
-        (
-            rb"(?i)\A\s*<!doctype html[^>]*>(?=(?s:.){0,4000}heapfit)",
-            "a page of heapfit's own",
-            "give the recording that it was made of",
-        ),
-        (
-            rb"^Showing nodes accounting for |^Type: (inuse|alloc)_",
-            "a report of pprof, which has sums",
-        ),
-        (
-            rb"\A(\xc1\x1f\xfc\xc1|\xc1\xfc\x1f\xc1)",
-            "a trace of LTTng or barectf, in binary",
-            "babeltrace2 prints it as lines, which heapfit import reads",
-        ),
-        (
-            rb"\A(ULog\x01\x12\x35|\xa3\x95\x80)",
-            "a flight log of PX4 or ArduPilot, in binary",
-            "ulog_messages or mavlogdump.py print it as lines for heapfit forecast",
-        ),
-        (rb"\ASQLite format 3\0", "a database", "give the files that it was made of"),
-        (
-            rb"\A(\x89PNG|\xff\xd8\xff|GIF8|%PDF|RIFF.{4}WEBP)",
-            "a picture or a document",
-            "give the log as text",
-        ),
-        (rb"\A(TN:.*\n)?SF:", "a report of coverage"),
-        (
-            rb"\A\s*\$(date|version|timescale|comment)\b(?s:.){0,4000}\$end",
-            "a waveform of signals",
-            _TARGET,
-        ),
-        (
-            rb"\A(MZ|\0asm|\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe|MDMP)",
-            "a program or a dump of another system",
-        ),
-        (
-            rb"\A(Process:|Process \d+:|leaks Report Version)(?s:.){0,2000}\bleaks\b",
-            "a report of macOS' leaks, which names blocks that nobody holds",
-        ),
-        (rb"(?i)\A\s*<(!doctype html|html)", "a page of the web", "give the file that it is about"),
-        (
-            rb'\A\s*\{\s*"schema(_version)?"',
-            "an answer of heapfit's own, by --json",
-            "give the recording that it was made of",
-        ),
-    )
-)
 # Lines of a log of free bytes, of which most lines are; in a log of calls at most half are frees.
 _FREE_BYTES = re.compile(
     rb"(?<![a-z])free(?![a-z])[^\n]{0,40}?\b[0-9][0-9,]{2,}|(?<![0-9,])[0-9,]{3,}[^\n]{0,20}\bfree\b",
@@ -285,7 +199,21 @@ def _reject_foreign(stream: ByteStream) -> None:
 
 def find_foreign(head: bytes) -> tuple[str, str]:
     """What a file of another tool is, and what to do with it; "" if nobody knows."""
-    return next(((what, do) for rule, what, do in _FOREIGN if rule.search(head)), ("", ""))
+    return next(((what, do) for rule, what, do in _read_foreign() if rule.search(head)), ("", ""))
+
+
+@cache
+def _read_foreign() -> tuple[tuple[re.Pattern[bytes], str, str], ...]:
+    """Of each foreign kind how a file begins, what it is, and what to do with it."""
+    facts = tomllib.loads(Path(__file__).with_name("foreign.toml").read_text("utf-8"))
+    return tuple(
+        (
+            re.compile(one["rule"].encode(), re.MULTILINE),
+            one["what"],
+            one.get("do", "{program}").format(**facts["advice"]),
+        )
+        for one in (*_OWN, *facts["file"])
+    )
 
 
 def _reject_free_bytes(stream: ByteStream) -> None:

@@ -10,12 +10,14 @@ until none fits, so a terminal's clock may stand before the device's own.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice, pairwise
 from math import inf
+from pathlib import Path
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 
@@ -41,173 +43,41 @@ class LogLine:
 
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_NAME = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"
-_WEEKDAY = r"(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,?\s+)?"
-_HMS = (  # with colons, h and m, or in three parts full stops
-    r"(?P<h>\d\d?)(?::|(?<=\d\d)(?:h|\.(?=\d\d\.\d\d(?![.\d]))))(?P<m>\d\d)"
-    r"(?:(?:(?<=:\d\d):|(?<=h\d\d)m|(?<=\.\d\d)\.)(?P<s>\d\d(?:[.,:]\d{1,9})?)(?:s\b)?)?"
-    r"(?:\s?(?P<half>[AaPp])\.?[Mm]\b)?(?!\d)"
-)
-_ZONE = r"(?:\s?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)(?!\w))?"
-_CLOCK_BEHIND = rf"(?:(?:,[T_ :\-]?|[T_ :\-]|\]\s?\[)\s*{_HMS}{_ZONE}|(?!\d))"
-_WORDS = (
-    "VERBOSE|VERB|DEBUG|DBG|INFO|INF|NOTICE|WARN|WRN|WARNING|ERROR|ERR|TRACE"
-    "|dbg|inf|wrn|err|verbose|debug|info|warn|warning|error|trace"
-)
-_LEVEL = f"(?:[VDIWEF]|{_WORDS})"
-CALLS = r"(?i:\w*(?:alloc|free|new|delete|freed|allocated))"  # tags that say what a line is
-_DAYS = r"(?:(?P<days>\d+)\s*(?:d|days?)[\s,:]*)"
 _OPEN = (
     r"""^[\s\[(<"'|*>@+-]{0,80}"""
     r"""(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
 )
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
-# How lines begin: the time, what it counts from, and who prints it. No clock: it is no time.
-# What stands in a bracket looks back at it, as _OPEN has taken it.
-_PREFIXES: tuple[tuple[Clock | None, str, str], ...] = (
-    (
-        Clock.DATE,
-        _WEEKDAY + r"(?P<Y>\d{4})[-/._](?P<M>\d\d?)[-/._](?P<D>\d\d?)" + _CLOCK_BEHIND,
-        "ISO 8601",
-    ),
-    (Clock.YEAR, rf"(?P<D>\d\d?)\.(?P<M>\d\d?)\.,?\s{_HMS}", "day and month"),
-    (
-        Clock.DATE,
-        r"(?P<Y>20\d\d)(?P<M>\d\d)(?P<D>\d\d)[T _-]?(?P<h>\d\d):?(?P<m>\d\d):?"
-        r"(?P<s>\d\d(?:[.,]\d+)?)?" + _ZONE,
-        "ISO 8601 without signs",
-    ),
-    (
-        Clock.DATE,
-        _WEEKDAY + rf"(?P<D>\d\d?)[ \-/]?{_NAME}[ \-/]?(?P<Y>\d{{4}}|\d\d(?=[ ,T]\s?\d\d?:))"
-        rf"{_CLOCK_BEHIND}",
-        "RFC 5322, ctime in words",
-    ),
-    (
-        Clock.DATE,
-        _WEEKDAY + rf"{_NAME}\s+(?P<D>\d\d?),?\s+{_HMS}\s+(?:[A-Z]{{3,4}}\s+)?(?P<Y>\d{{4}})",
-        "ctime, dmesg -T",
-    ),
-    (
-        Clock.DATE,
-        _WEEKDAY + rf"{_NAME}[\s-]+(?P<D>\d\d?),?[\s-]+(?P<Y>\d{{4}}),?\s+(?:at\s)?{_HMS}{_ZONE}",
-        "date with a name",
-    ),
-    (Clock.YEAR, rf"{_WEEKDAY}{_NAME}\s+(?P<D>\d\d?)\s+{_HMS}", "syslog, journald"),
-    (Clock.YEAR, rf"(?:{_LEVEL})?(?P<M>\d\d)-?(?P<D>\d\d)\s{_HMS}", "logcat, glog, RT-Thread"),
-    (Clock.DATE, r"(?P<S>1[4-9]\d{8}(?:\.\d+)?)(?![\d.])", "seconds since 1970: candump"),
-    (Clock.DATE, r"(?P<ms>1[4-9]\d{11})(?:\d{3}){0,2}(?!\d)", "milliseconds since 1970"),
-    (
-        Clock.UPTIME,
-        r"(?:(?P<days>\d+)d?[,:]\s*)?(?P<h>\d+):(?P<m>\d\d):(?P<s>\d\d\.\d{3}),\d{3}\b",
-        "Zephyr: hours:minutes:seconds.milliseconds,microseconds",
-    ),
-    (Clock.UPTIME, rf"(?:[Uu]p(?:time)?:?\s*)?{_DAYS}{_HMS}", "uptime with days"),
-    (
-        Clock.UPTIME,
-        r"(?P<days>\d|\d{3,}):(?P<h>\d\d):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)(?![\d:])",
-        "days, hours, minutes and seconds",
-    ),
-    (Clock.UPTIME, rf"(?:T|D|Day\s)(?P<days>\d+)[,\s-]\s*{_HMS}", "days behind a T"),
-    (Clock.DAY, rf"(?=\d\dh){_HMS}", "03h04m05s"),
-    (
-        Clock.UPTIME,
-        rf"(?:[Uu]p(?:time)?[:=]?\s*)?{_DAYS}?(?:(?P<h>\d+)\s?h(?:ours?)?[\s,:]*)"
-        r"(?:(?P<m>\d+)\s?m(?:in)?[\s,:]*)?(?:(?P<s>\d+(?:\.\d+)?)\s?s(?:ec)?)?\b",
-        "1d02h03m04s",
-    ),
-    (Clock.UPTIME, rf"[Uu]p(?:time)?[:=]?\s*{_HMS}", "uptime"),
-    (Clock.UPTIME, rf"{_LEVEL}\s?\((?P<ms>\d+)\)", "ESP-IDF: milliseconds"),
-    (Clock.DAY, rf"{_LEVEL}\s?\({_HMS}\)", "ESP-IDF: time of day"),
-    (
-        Clock.DATE,
-        rf"{_LEVEL}\s?\((?P<Y>\d\d(?:\d\d)?)-(?P<M>\d\d)-(?P<D>\d\d)\s{_HMS}\)",
-        "ESP-IDF: date",
-    ),
-    (Clock.UPTIME, r"\((?P<S>\d+\.\d{3}), \+\d+\)", "LVGL: seconds, milliseconds since then"),
-    (Clock.DAY, rf"{_LEVEL}\s+{_HMS}", "levels before a time of day"),
-    (Clock.UPTIME, rf"{_LEVEL}\s?\[\s*(?P<ms>\d+)\]", "levels before milliseconds"),
-    (Clock.UPTIME, r"(?P<h>\d{3,}):(?P<m>\d\d):(?P<s>\d\d(?:\.\d+)?)\b", "hours beyond a day"),
-    (Clock.UPTIME, r"(?P<ms>0\d{9})\s?(?=\[)", "Particle: milliseconds in ten digits"),
-    (Clock.UPTIME, rf"(?<=\[)\s*(?P<ms>\d+)\]\[{_LEVEL}\]", "Arduino for ESP32: milliseconds"),
-    (Clock.UPTIME, rf"(?P<ms>\d{{3,}})\s+(?:\[{_LEVEL}\]|{_LEVEL}\b(?!\s0x))", "own loggers: ms"),
-    (Clock.UPTIME, r"(?<=\[)\s*(?P<S>\d+\.\d+)\]", "dmesg, NuttX: seconds"),
-    (Clock.UPTIME, r"(?P<us>\d+(?:\.\d+)?)\s?us\b", "microseconds"),
-    (Clock.UPTIME, r"(?P<ms>\d+(?:\.\d+)?)\s?ms\b", "milliseconds"),
-    (Clock.UPTIME, r"(?P<S>\d+(?:\.\d+)?)\s?s(?:ec\w*)?\b", "seconds"),
-    (Clock.UPTIME, r"(?:ms|millis(?:\(\))?)\s*[:=]\s*(?P<ms>\d+)", "milliseconds by name"),
-    (None, r"(?<=\[)0\d{7,}\]", "Zephyr's raw cycles, of no unit"),
-    (Clock.UPTIME, r"(?<=\[)\s*(?P<ms>\d+)\s?\](?!\s?[=:]\s*\d)(?=\s*\S)", "[millis]"),
-    (Clock.UPTIME, r"(?P<ms>0|[1-9]\d*):\s(?=\s*[^\s\d])", "millis:"),
-    (Clock.UPTIME, r"(?P<S>\d+\.\d{6})[:\s>](?=\s*\D)", "ts: seconds with six digits behind"),
-    (None, r"\d+\s+(?P<ticks>\d+)\s+\[[^\]]*\]", "FreeRTOS: line, ticks and task"),
-    (Clock.DAY, _HMS, "serial monitors"),
-    (
-        None,
-        rf"{_LEVEL}(?:\]|>|,(?=\s\[)|/[\w.-]+\s?:?)|(?:{_WORDS})\s?[:|](?!\s*\d)|(?:{_WORDS})(?=\s+[(\[|<])",
-        "levels",
-    ),
-    (
-        None,
-        rf"(?<=\[)(?!{CALLS}\]|[^\]]{{0,40}}\d{{4}})[^\]\[=]{{0,40}}\](?!\s?[=:]?\s*\d)",
-        "tags, tasks, threads",
-    ),
-    (None, r"[\w./\\-]{1,120}\.(?:c|cc|cpp|h|hpp|ino|py|rs|go|js|lua):\d+(?::\d+)?", "source"),
-    (None, r"(?:[\w.-]{1,64}\s+)?[\w./-]{1,64}\[\d+\]:", "syslog: host, program and process"),
-    (None, r"(?:/dev/tty\w{1,40}|COM\d{1,4})(?=[\s:>|])", "terminals of several lines"),
-    (None, r"#\d+(?![\w.])", "number of a line"),
-    (
-        Clock.UPTIME,
-        r"(?:(?<=[Tt]\+)|(?<=[Tt]=)(?=\d+\.\d{3}))(?P<S>\d+(?:\.\d+)?)(?![\w.:])",
-        "T+, t=: seconds",
-    ),
-    (None, r"(?:[\w.-]{1,64}\s+)?kernel:(?=\s*\[)", "syslog of a kernel"),
-    (None, r"(?<![<\w])[\w.:/~@-]{1,24}(?:\$|#|(?<![-=])>)\s", "prompts of shells"),
-    (None, r"(?:stdout|stderr)\s[FP]\s|[a-zA-Z][\w.]*[-_]\d+\s+\|\s", "containers"),
+_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_PARTS = _FACTS["part"] | {"MONTH": rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"}
+
+
+def _expand(rule: str | Sequence[str]) -> str:
+    """A rule with the parts that it names."""
+    return re.sub("%([A-Z_]+)%", lambda part: _expand(_PARTS[part[1]]), "".join(rule))
+
+
+CALLS = _expand("%CALLS%")
+_PREFIXES = tuple(
+    (Clock(one["clock"]) if "clock" in one else None, _expand(one["rule"]))
+    for one in _FACTS["prefix"]
 )
-_RULES = tuple((clock, re.compile(_OPEN + rule + _CLOSE)) for clock, rule, _ in _PREFIXES)
+_RULES = tuple((clock, re.compile(_OPEN + rule + _CLOSE)) for clock, rule in _PREFIXES)
 # Which row fits, in one go: the name of the group is its place.
 _ANY_RULE = re.compile(
     _OPEN
     + "|".join(
         f"(?P<r{i}>{re.sub('[?]P<[a-zA-Z]+>', '?:', rule)})"
-        for i, (_, rule, _) in enumerate(_PREFIXES)
+        for i, (_, rule) in enumerate(_PREFIXES)
     ).join(("(?:", ")"))
     + _CLOSE
 )
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
 # Times that stand behind other words.
-_TOLD = tuple(
-    (clock, re.compile(rule))
-    for clock, rule in (
-        (
-            Clock.UPTIME,
-            r"\b[Uu]p(?:time)?[:=\s]{0,3}(?P<S>\d+(?:\.\d+)?)"
-            r"(?:\s?s(?:ec\w*)?(?![\w.:])|(?![\w.:]|\s+[a-z]{2}))"
-            r"|\b(?:[Uu]ptime_?ms|millis(?:\(\))?|ms)\W{0,3}(?P<ms>\d+)(?![\w.])"
-            rf"|\b[Uu]p(?:time)?\W{{0,3}}{_DAYS}?{_HMS}",
-        ),
-        (Clock.UPTIME, r"\b(?:up(?:time)?|time)_s(?:ec\w*)?\W{1,3}(?P<S>\d+(?:\.\d+)?)(?![\w.])"),
-        (Clock.DATE, r"\s(?P<ms>1[4-9]\d{11})(?:\d{6})?$"),  # Prometheus and Influx
-    )
-)
+_TOLD = tuple((Clock(one["clock"]), re.compile(_expand(one["rule"]))) for one in _FACTS["behind"])
 _PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
-# A start of the device: boot ROMs of ESP32 and ESP8266, ESP-IDF, Zephyr, MCUboot, NuttX, RT-Thread,
-# U-Boot, MicroPython, RIOT, Contiki-NG, ESPHome, and what programs print of the reason.
-_START = re.compile(
-    r"(rst:0x)|(^ ?ets [A-Z][a-z]{2} +\d)|(^ESP-ROM:)|(rst cause ?:)"
-    r"|(cpu_start: (?:Pro|Multi|Uni))"
-    r"|(\*\*\* ?Booting )|(^NuttShell \(NSH\))|(^U-Boot \d)|(^ ?\\ \| /\s*$)"
-    r"|(^MPY: soft reboot|This is RIOT!|Starting Contiki-NG|Running through setup\(\))"
-    # Not of a line that has other figures before it: that tells a state.
-    r"|(^[^,;=|\"]{0,80}?\b(?:reset|reboot|restart)(?:ed|ing)? ?(?:reason|cause)\b)",
-    re.IGNORECASE,
-)
-_START_WORDS = (  # of which each line that tells a start has one
-    *(b"rst:0x", b"ets ", b"esp-rom:", b"rst cause", b"cpu_start", b"booting ", b"nuttshell"),
-    *(b"u-boot", b"\\ | /", b"reset", b"reboot", b"restart"),
-    *(b"this is riot!", b"contiki-ng", b"through setup()"),
-)
+_START = re.compile("|".join(f"({one['rule']})" for one in _FACTS["start"]), re.IGNORECASE)
+_START_WORDS = {word.encode() for one in _FACTS["start"] for word in one["words"]}
 _MOST_PREFIXES = 8
 _JITTER = 2.0  # seconds by which lines of several tasks may stand in another order
 _FALL = 0.02  # seconds of an uptime that may begin again; less is the order of lines

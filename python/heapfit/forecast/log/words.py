@@ -10,10 +10,12 @@ one way to say it, with who prints it so where it is not what everybody writes.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import nan
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from heapfit.forecast.log.states import LARGEST_VALUE, Field
@@ -28,99 +30,12 @@ class Figure(NamedTuple):
     name: str  # the text before it
 
 
-# What nobody could know, and how everybody else would write it: a form is a row.
-_SPELLINGS = tuple(
-    (re.compile(rule), plain)
-    for rule, plain in (
-        # MicroPython's mem_info (py/gc.c), in blocks of 16 B
-        (r"max (?:free sz|new split): (\d+)", r"largest free block: \1 paragraphs"),
-        # Tasmota's state (support_tasmota.ino), and its status, of whose flash is Free
-        (r'"Heap": ?(\d{1,19})(?=.{1,400}"LoadAvg":)', r'"free heap":"\1 KB"'),
-        (r'(?<!Flash)"Free":\d+,"Heap":(\d+)', r'"free heap":"\1 KB"'),
-        # Moonraker's notify_proc_stat_update
-        (r'"(total|available|used)": ?(\d{1,19})(?=.{1,400}"units": ?"kB")', r'"\1":"\2 KB"'),
-        (r"^\+SYSRAM:(\d+),(\d+)", r"free \1, minimum free \2"),  # ESP-AT
-        (r"^\+SYSRAM:(\d+)$", r"free \1"),  # RT-Thread's AT server
-        (r"Heap size: (\d+) / (\d+)", r"heap used \1 of \2"),  # Mbed OS' guide
-        # TizenRT's heapinfo
-        (r"Allocated \(Current / Peak\) *: (\d+).*? / (\d+).*", r"used \1, most used \2"),
-        # Pelion's client for Mbed OS; its TotalSize adds what was freed
-        (r"CurSize: (\d+), MaxSize: (\d+),.* ResSize: ", r"used \1, most used \2, total "),
-        (r"space in free ordinary blocks", "free bytes"),  # mallinfo's fordblks by the manual
-        (r"\bPM \{(.{1,200}?)\bMem : ", r"PM {\1free : "),  # ArduPilot's dataflash log
-        (r"^\[HEAP\](?=\|)", ""),  # AliOS Things' dumpsys mm_info
-        # What is free behind words of other memories, as of each task's stack
-        (
-            r"(?i)\b(stack|flash|swap|disk|spiffs|littlefs)([ :=]{1,3}\d+(?: ?bytes)?) free\b",
-            r"\1\2",
-        ),
-        # esp-alloc's HeapStats, whose heading is above and whose total counts what was freed, too
-        (r"^(Memory Layout:|Total allocated: \d+)\s*$|\| [█░]+ \|", ""),
-        (r"(?<!\d)(\d{1,20}) bytes in \d+ free blocks?\b.*", r"\1 bytes free"),  # Arm's __heapstats
-        (r"\bavl: (\d+), blocks \d+, alloc: \d+, free: \d+", r"free: \1"),  # counts of calls
-        (r"\bcalloc\(\d+, ?\d+\)", "calloc"),  # whose bytes are none of the two
-        (r"\bfreemem ?: ?\d+, freemem32 ?: ?(\d+)", r"free: \1"),  # MAVLink's MEMINFO, mavlogdump
-    )
+_FACTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+_SPELLINGS = tuple((re.compile(one["rule"]), one["plain"]) for one in _FACTS["spelling"])
+_RULES = tuple(
+    (Field(one["field"]) if "field" in one else None, re.compile("".join(one["rule"])))
+    for one in _FACTS["label"]
 )
-# What a number is by the words before it; the first row that matches counts. None: it says nothing
-# of the heap.
-_LABELS: tuple[tuple[Field | None, str], ...] = (
-    # Counts of both, as of mbedTLS; the largest block in use; an address.
-    (
-        None,
-        r"alloc\w*\W{1,3}free\w*\W*$|max blk sz|(largest|max\w*)\W*used\W*block|\bat\W*$"
-        r"|\b(tx|rx|fifo|queue|slots?)\W*free\b|\bfree\W*(tx|rx|fifo|queue|slots?)\b"
-        r"|\bfree in \w* ?buf",
-    ),
-    (
-        None,
-        r"flash|freed\b|sketch|stack|spiffs|littlefs|frag|smallest|diff|delta|since|integrity|\btasks?\b"
-        r"|swap|percent|pct|disk|temperature|rssi|\bcpu|cached?\b|shared|buff\W?cache|\bfs\b|\bsd\b"
-        r"|\b(clients?|version|ids?|line|code|errno|status|caps|prio|threads?|loop|port|seq|interval)\W*$",
-    ),
-    (
-        Field.FAILURES,
-        r"fail\w*\W*(count|cnt|requests?\b|alloc(s|ations?)?\W*(:|=|cnt|count|total|$)|times|total)"
-        r"|alloc\w*\W*(fail|fails|failures|err|errors)\W*$|^\W*err(ors?)?\W*$",
-    ),
-    (Field.FAILED, r"fail\w*\W*$|out of memory|unable to alloc"),
-    (
-        Field.MOST,
-        r"(max\w*|peak|most|highest)\W*(ever\W*)?(heap\W*|mem\w*\W*)?"
-        r"(used?\b|alloc\w*ed|usage|in use|utili[sz]ed)"
-        r"|peak|high\W*water|used\W*(max|peak)|max\W?used",
-    ),
-    (
-        Field.LARGEST,
-        r"larg|bigg|ma[iy]or\b|größt|grand\W*bloc|最大|mxordblk|max\w*\W*(free\W*)?(heap\W*)?(block|chunk|blk|segment|alloc|contig)|contig"
-        r"|max\W?free|free\W*(block|blk)\W*max|longest",
-    ),
-    (None, r"blocks|number|count|calls|frees|success|\bn(used|free)|times\b|objects"),
-    (
-        Field.LEAST,
-        r"(min(?!imal)\w*|least|lowest|ever|worst)\b.*(free|heap|remain|water|avail|mem|ram)|low\W*water"
-        r"|最小|最低|free.*\b(min\w*|lowest|least|ever)\b|min_?(free|heap|mem|ram)|(heap|mem|ram)\W*min\b|free\W*watermark",
-    ),
-    (
-        Field.FREE,
-        r"\bfree\b|free(heap|mem|ram|space|size|bytes)|(heap|mem|ram)free|unused|remain"
-        r"|\bfreie?[rs]?\b|\b(libres?|liber[aio]|livres?|vrij\w*|ledig\w*|woln[aey])\b|свободн|剩[余餘]|空[闲閒]?|可用|\bfordblks",
-    ),
-    (Field.FREE, r"\bleft\W*$|(heap|mem(ory)?|ram) (is )?low\W*$"),
-    (
-        Field.ALLOCATED,
-        r"allocated|\bused?\b|usage|utili[sz]ed|occupied|consum|已用|(heap|mem|ram)used|used(heap|mem|ram)|\buordblks"
-        r"|\bmem alloc\(\)\W*$",
-    ),
-    (Field.AVAILABLE, r"avail"),
-    (
-        Field.TOTAL,
-        r"total|总|總|capacity|system bytes|\bsize\b|^\W*(out )?of\W*$|(heap|mem|ram)size|limit"
-        r"|\barena\W*$",
-    ),
-    (Field.HEAP, r"\b(\w*heap|mem(ory)?|\w?ram)\W*(now|cur\w*|is)?\W*$|\binternal\W*[=:]\W*$"),
-)
-_RULES = tuple((field, re.compile(rule)) for field, rule in _LABELS)
 # What else a number is behind a figure of the same moment.
 _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
