@@ -72,7 +72,7 @@ def slotbuf_page(run: Slotbuf, command: str) -> Document:
                 "Course of the run",
             ),
             Section("requests", "What is asked for", [_draw_requests(run)], "Requests"),
-            reproduce_section(command, "The same command gives the same page on every machine."),
+            reproduce_section(("The same command gives the same page on every machine.", command)),
         ),
     )
 

@@ -43,9 +43,9 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-def take_size(least: int = 0, most: int = LARGEST_REGION) -> dict[str, Any]:
+def take_size(least: int) -> dict[str, Any]:
     """Keyword arguments of an option in bytes: `Option("--peak", "...", **take_size(1))`."""
-    return {"metavar": "SIZE", "parser": parse_size, "min": least, "max": most}
+    return {"metavar": "SIZE", "parser": parse_size, "min": least, "max": LARGEST_REGION}
 
 
 def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
@@ -75,11 +75,10 @@ def _parse_workers(words: str) -> str:
     return words
 
 
-def reuse(name: str, more: str = "", *, is_shown: bool = True) -> Option:
+def reuse(name: str, more: str = "") -> Option:
     """The shared option of that name with more words for one command, which `--help` shows."""
     option = SHARED[name]
-    words = f"{option.help} {more}".rstrip()
-    return replace(option, help=words, group=None if is_shown else option.group)
+    return replace(option, help=f"{option.help} {more}".rstrip(), group=None)
 
 
 def make_output_option(what: str) -> Option:

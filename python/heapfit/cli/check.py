@@ -23,8 +23,8 @@ from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.check import check_parts, headline_of
 from heapfit.results.check_page import check_page
-from heapfit.results.joint import joint_parts
 from heapfit.results.markdown import save_markdown
+from heapfit.results.memories import joint_parts
 
 _FAILED = 3
 

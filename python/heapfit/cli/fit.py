@@ -13,15 +13,14 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.fitting.fit import fit, folder_for
 from heapfit.fitting.options import MOST_SEARCHED, FitOptions
-from heapfit.fitting.result import Fit, Run, rank_by_memory, save_plans
+from heapfit.fitting.result import Fit, rank_by_memory, save_plans
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan_file import require_our_entry
 from heapfit.plan.values import expand_names
-from heapfit.results.fit_page import write_report
+from heapfit.results.fit_page import RUNS, write_report
 from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.parts import (
-    Column,
     Fields,
     Group,
     Line,
@@ -95,13 +94,14 @@ def _write_candidates(fitted: Fit, folder: Path | None) -> list[Part]:
 
 
 def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
-    answer, size = outcome.answer, outcome.answer.size
+    """The first screen; with `is_whole` each recording, every plan and why this one, too."""
+    answer, sized = outcome.answer, outcome.answer.size
     told = {
-        "region": size.region,
-        "peak": size.peak,
-        "u_max": size.u_max,
-        "r_safe": size.r_safe,
-        "margin_percent": size.margin,
+        "region": sized.region,
+        "peak": sized.peak,
+        "u_max": sized.u_max,
+        "r_safe": sized.r_safe,
+        "margin_percent": sized.margin,
         "recordings": answer.known.load.runs,
         "is_enough": answer.is_enough,
         "sentences": [*outcome.kinds.growth, *answer.sentences(lasts=outcome.lasts)],
@@ -127,13 +127,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
 
 def _runs(outcome: Fit) -> list[Part]:
     """Tables of the recordings: in the incumbent and the fitted heap, and over their peaks."""
-    columns: list[Column[Run]] = [
-        Column("name", "recording"),
-        Column("u_max", "U_max"),
-        Column("r_safe", "R_safe"),
-        Column("over_u_max", "over its U_max"),
-    ]
-    runs = Table(columns, outcome.runs, "runs")
+    runs = Table(RUNS, outcome.runs, "runs")
     several: list[Part] = [runs, Line("")] if len(outcome.runs) > 1 else []
     if outcome.today is None:
         return several

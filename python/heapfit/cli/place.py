@@ -24,12 +24,17 @@ from heapfit.memories.joining import Joining, join_programs
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
 from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
-from heapfit.plan.quantities import format_share
 from heapfit.plan.values import expand_names
 from heapfit.programs.site_names import site_names
 from heapfit.results.html import write_document
 from heapfit.results.longer import describe_longer_runs
-from heapfit.results.memories import CURVE, RULES, memories_page
+from heapfit.results.memories import (
+    CURVE,
+    RULES,
+    describe_outlook,
+    describe_served,
+    memories_page,
+)
 from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
@@ -68,13 +73,8 @@ def run(command: PlaceCommand) -> None:
             for site, name in site_names(one.loaded, command.programs or []).items()
         }
         if command.report is not None:
-            page = memories_page(
-                placing,
-                map_memories(placing, placing.demands[0]),
-                names=names,
-                outlook=_outlook(placing),
-                command=command_line(),
-            )
+            heap_map = map_memories(placing, placing.demands[0])
+            page = memories_page(placing, heap_map, names=names, command=command_line())
             write_document(command.report, page)
     if command.output is not None:
         save_plan(command.output, placing.plan_file)
@@ -82,9 +82,8 @@ def run(command: PlaceCommand) -> None:
 
 
 def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> list[Part]:
-    first, size, chosen, is_whole = placing.memories[0], placing.size, placing.chosen, command.every
-    missing, inside = size.region - first.size, format_share(round(chosen.share, 4))
-    shared = "the requests that may be there" if placing.is_partial else "all requests"
+    first, size, is_whole = placing.memories[0], placing.size, command.every
+    missing = size.region - first.size
     lacks = f" It has {first.size:,} B: {missing:,} B are missing." if missing > 0 else ""
     shown = [one for one in placing.curve if one.share in (0.5, 0.9, 1.0)]
     changes, lasts = placing.changes, placing.longer.lasts(size.region)
@@ -100,12 +99,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
     written = (("plan", command.output), ("report", command.report))
     return [
         Fields(fields),
-        Line(
-            f"{first.name}: set it to {size.region:,} B. In {chosen.size:,} B all that needs it is "
-            f"served, and {inside} of {shared}; "
-            f"{size.margin:g} % is the reserve for other runs and changes.{lacks}"
-        ),
-        *map(Line, _outlook(placing)),
+        Line(f"{first.name}: set it to {size.region:,} B. {describe_served(placing)}{lacks}"),
+        *map(Line, describe_outlook(placing)),
         *hide_unless(is_whole, [Group("longer_runs", describe_longer_runs(placing.longer, lasts))]),
         Line(""),
         Table(RULES, placing.rules, "rules"),
@@ -118,26 +113,6 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
         Line("How often a block is accessed is unknown, so no time is estimated."),
         *(part for one in placing.demands for part in note_parts(one.loaded.trace.info, one.name)),
         *(Line(f"{name:7}{path}", is_copied=True) for name, path in written if path is not None),
-    ]
-
-
-def _outlook(placing: Placing) -> list[str]:
-    """What the size is for, and what the next build and longer runs need, in sentences."""
-    lasts = placing.longer.lasts(placing.size.region)
-    return [
-        *which_hold((lasts, f"The size is for a run of {lasts}.")),
-        " ".join([placing.changes.sentence(placing.size.region), *_list_rest(placing)]),
-        placing.longer.sentence(placing.size.region),
-    ]
-
-
-def _list_rest(placing: Placing) -> list[str]:
-    """What the other memories hold at most, a sentence each."""
-    sizes = {one.name: one.size for one in placing.memories[1:]}
-    return [
-        f"{one.name} takes the rest: up to {one.footprint:,} of its {sizes[one.name]:,} B."
-        for one in placing.chosen.joint.uses
-        if one.name in sizes
     ]
 
 

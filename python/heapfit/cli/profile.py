@@ -15,11 +15,12 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
-from heapfit.plan.quantities import format_count, format_event, format_share
+from heapfit.plan.quantities import format_count, format_event
 from heapfit.results.html import write_document
 from heapfit.results.image import image_page, image_parts
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
 from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
+from heapfit.results.sections.program import list_sizes, size_table
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, SizeSeries, follow_sizes, profile_trace
@@ -59,10 +60,10 @@ def run(command: ProfileCommand) -> None:
             return
         profile = profile_trace(trace, progress)
         kind = find_kind(trace, profile)
-        frequent = _frequent_sizes(profile)
+        frequent = [size for size, *_ in list_sizes(profile)[:_SHOWN]]
         sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
         written = None if command.output is None else write_series(trace, command.output, progress)
-    print_result(_parts(trace.info, profile, kind, (frequent, sampled)), command.as_json)
+    print_result(_parts(trace.info, profile, kind, sampled), command.as_json)
     if written is not None and not command.as_json:
         rows, is_coarse = written
         sizes = f"{format_count(len(profile.sizes), 'size')}, {rows:,} rows"
@@ -90,19 +91,9 @@ def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
     print_result(image_parts(*shown), command.as_json)
 
 
-def _frequent_sizes(profile: Profile) -> list[int]:
-    """The sizes allocated most often, most frequent first."""
-    counts = zip(profile.allocations.tolist(), profile.sizes.tolist(), strict=True)
-    return [size for count, size in sorted(counts, key=lambda pair: (-pair[0], pair[1]))[:_SHOWN]]
-
-
 def _parts(
-    info: TraceInfo,
-    profile: Profile,
-    kind: RecordingKind,
-    shown: tuple[Sequence[int], Sequence[SizeSeries]],
+    info: TraceInfo, profile: Profile, kind: RecordingKind, series: Sequence[SizeSeries]
 ) -> list[Part]:
-    frequent, series = shown
     operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
     fields = {
         "trace": info,
@@ -132,7 +123,7 @@ def _parts(
         *growth_parts(kind, info.names),
         Line(""),
         Line(f"{format_count(len(profile.sizes), 'size')}, the most frequent first:"),
-        _size_table(profile, frequent),
+        size_table(profile, _SHOWN),
         Line(""),
         Line("Lifetimes in events:"),
         _lifetime_table(profile),
@@ -141,20 +132,6 @@ def _parts(
 
 
 _Counts: TypeAlias = tuple[int, int, int]
-
-
-def _size_table(profile: Profile, frequent: Sequence[int]) -> Table[_Counts]:
-    counts = zip(profile.allocations.tolist(), profile.peaks.tolist(), strict=True)
-    of_size = dict(zip(profile.sizes.tolist(), counts, strict=True))
-    total = max(int(profile.allocations.sum()), 1)
-    columns: list[Column[_Counts]] = [
-        Column(heading="size", shown=lambda row: row[0]),
-        Column(heading="allocations", shown=lambda row: row[1]),
-        Column(heading="share", shown=lambda row: format_share(row[1] / total)),
-        Column(heading="most live", shown=lambda row: row[2]),
-        Column(heading="bytes then", shown=lambda row: row[0] * row[2]),
-    ]
-    return Table(columns, [(size, *of_size[size]) for size in frequent])
 
 
 def _lifetime_table(profile: Profile) -> Table[_Counts]:

@@ -11,7 +11,7 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
 from heapfit.errors import HeapfitError
 from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
-from heapfit.results.run_out import RUN_OUT
+from heapfit.results.sized_pools import RUN_OUT
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for
 

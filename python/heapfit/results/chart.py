@@ -122,9 +122,9 @@ def event_axis(events: int) -> Layout:
     return {"title": {"text": "event"}, "tickformat": "~s", "hoverformat": ",d", **ticks}
 
 
-def byte_axis(title: str = "bytes") -> Layout:
+def byte_axis() -> Layout:
     """A y axis of bytes, from 0."""
-    return {"title": {"text": title}, "tickformat": "~s", "rangemode": "tozero"}
+    return {"title": {"text": "bytes"}, "tickformat": "~s", "rangemode": "tozero"}
 
 
 def live_extremes(profile: Profile) -> Extremes:

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.results.parts import Copyable, HeapMapView, Line, NamedFigure, Part, Piece, Section
+from heapfit.results.parts import (
+    Copyable,
+    HeapMapView,
+    NamedFigure,
+    Part,
+    Piece,
+    Section,
+    paragraph,
+)
 
 HOLDS, UNSURE, FAILED = "holds", "unsure", "failed"  # tones of an answer
 
@@ -38,7 +46,9 @@ class Document:
         return [(one.place, one.link) for one in links if one.link]
 
 
-def reproduce_section(command: str, *remarks: str) -> Section:
-    """The command that made a page, to be copied."""
-    parts: list[Part] = [*map(Line, remarks), Copyable("command-1", [command])]
+def reproduce_section(*commands: tuple[str, str]) -> Section:
+    """Commands to be copied, such as the one that made a page, each behind its purpose."""
+    parts: list[Part] = []
+    for number, (purpose, command) in enumerate(commands, 1):
+        parts += [*paragraph(purpose), Copyable(f"command-{number}", [command])]
     return Section("reproduce", "How to reproduce", parts, "Reproduce")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from heapfit.comparison.case import ReportCase, find_usual_heap, keep_heap
 from heapfit.comparison.heap_map import measure_case
-from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
+from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit, Run
 from heapfit.programs.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
@@ -18,8 +18,9 @@ from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
 from heapfit.results.longer import make_longer_section
-from heapfit.results.number_text import change, count, ratio, size, term
-from heapfit.results.parts import Cell, Column, Line, Part, Piece, Section, Table
+from heapfit.results.number_text import ratio, size, term
+from heapfit.results.parts import Column, Line, Part, Piece, Section, Table
+from heapfit.results.screen import reference_columns
 from heapfit.results.sections.page import (
     name_source,
     order_sections,
@@ -94,35 +95,16 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
 
 def _choices(fit: Fit) -> list[Part]:
     """The heaps that one could set instead, with what each costs."""
-    set_to, is_kept = fit.answer.size.region, fit.answer.is_kept
-
-    def is_set(row: ReferenceRow) -> bool:
-        return row.region == set_to and (row.standing is ReferenceKind.FITTED) == (not is_kept)
-
     # Pools counted on the recording have no reserve.
     rows = [
         row for row in fit.references if row.region and row.standing is not ReferenceKind.COUNTED
-    ]
-    columns: list[Column[ReferenceRow]] = [
-        Column(
-            page="heap",
-            shown=lambda row: Cell(
-                row.title, mark="this answer" if is_set(row) else "", tone="holds"
-            ),
-        ),
-        Column(page="bytes", shown=lambda row: row.region, told=size),
-        Column(page="beside the answer", shown=lambda row: change((row.region or 0) - set_to)),
-        Column(page="with the reserve, of the peak", shown=lambda row: row.over_peak, told=ratio),
-        Column(page="instructions a call", shown=lambda row: count(row.costs.mean)),
-        Column(page="longest call", shown=lambda row: count(row.costs.longest)),
-        Column(page="flash", shown=lambda row: count(row.costs.flash)),
     ]
     words = (
         "Each heap for these recordings, with its reserve. Instructions of a Cortex-M4, estimated; "
         "flash in bytes of code of init, malloc and free: the README of the code has what further "
         "functions add."
     )
-    return [Table(columns, rows, caption=words)]
+    return [Table(reference_columns(fit, has_marks=False), rows, caption=words)]
 
 
 def _runs_section(fit: Fit) -> Section | None:
@@ -133,16 +115,16 @@ def _runs_section(fit: Fit) -> Section | None:
     whose = fit.answer.heap.title if fit.answer.is_kept else "the chosen plan"
     caption = f"Region of {whose} on each recording, over that recording's peak."
     return Section(
-        "runs", "The recordings", [Line(words), Table(_RUNS, fit.runs, caption=caption)], ""
+        "runs", "The recordings", [Line(words), Table(RUNS, fit.runs, caption=caption)], ""
     )
 
 
-_RUNS: tuple[Column[Run], ...] = (
-    Column(page="recording", shown=lambda run: run.name),
-    Column(page=term("u-max"), shown=lambda run: run.u_max, told=size),
-    Column(page=term("r-safe"), shown=lambda run: run.r_safe, told=size),
+RUNS: tuple[Column[Run], ...] = (
+    Column("name", "recording"),
+    Column("u_max", "U_max", page=term("u-max"), told=size),
+    Column("r_safe", "R_safe", page=term("r-safe"), told=size),
     Column(page="by a plan made without it", shown=lambda run: run.unseen, told=size),
-    Column(page=term("over"), shown=lambda run: run.over_u_max, told=ratio),
+    Column("over_u_max", "over its U_max", page=term("over"), told=ratio),
 )
 
 

@@ -63,8 +63,7 @@ def growth_table(
     """The parts that grew; a page names call sites, as far as `names` has them."""
     scale = 1000 / kind.windows.events
     columns: list[Column[BlockGroup]] = [
-        Column(heading="grew", page="", shown=lambda part: _name_part(part, names)),
-        Column(page="part", shown=lambda part: _name_part(part, names)),
+        Column(heading="grew", page="part", shown=lambda part: _name_part(part, names)),
         Column(
             heading="B per 1,000 events", shown=lambda part: scale * part.trend.slope, told=rate
         ),

@@ -4,21 +4,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
+from heapfit.comparison.verdict import pools_warning
 from heapfit.grouping import group
 from heapfit.plan.energy import Sram
 from heapfit.plugin import PluginRow
-from heapfit.results.case import case_page, describe_need, opening_of
+from heapfit.results.case import case_sections
 from heapfit.results.document import Document
-from heapfit.results.number_text import ratio
+from heapfit.results.number_text import percent, ratio, size
 from heapfit.results.parts import Column, Fields, Line, Part, Section, Table, content_of, which_hold
 from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
-from heapfit.results.sections.page import name_source
+from heapfit.results.sections.page import (
+    name_source,
+    order_sections,
+    recording_kind,
+    request_source,
+)
 
 _FIRST_ROW = "U_max, B"  # of the table as text: the peaks
 
@@ -114,25 +119,47 @@ def comparison_page(
     case: ReportCase, mapped: MappedCase, *, matrix: Matrix, command: str = ""
 ) -> Document:
     """The page: the case of the recording with the highest peak, and all of them in a table."""
-    several = len(matrix.columns) > 1
-    opening = replace(opening_of(case, "compare"), sentences=(matrix.sentence(),))
-    return case_page(
-        _open_several(opening, case, matrix) if several else opening,
-        case,
-        mapped,
-        _matrix_section(matrix) if several else None,
-        commands=[("This comparison:", command)],
+    trace, columns, several = case.shown.trace, matrix.columns, len(matrix.columns) > 1
+    title, source = (
+        trace.info.program or trace.path.stem,
+        request_source(trace.info, trace.path.name),
+    )
+    remark, warning = _describe_need(case.winner), pools_warning(case.winner, case.comparison)
+    if several:
+        title, source = f"{len(columns)} traces", ", ".join(one.label for one in columns)
+        shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
+        remark = f"Below: {shown}, which has the largest peak. {remark}"
+    return Document(
+        command="compare",
+        title=title,
+        source=name_source(source),
+        kind=recording_kind(trace.info),
+        sentences=(matrix.sentence(),),
+        remarks=(remark,),
+        warnings=which_hold(
+            (
+                trace.info.kind == "heap" and not trace.info.pointer_bits,
+                "The recording does not state its pointer size.",
+            ),
+            (warning, f"The {warning}."),
+        ),
+        sections=order_sections(
+            [*case_sections(case, mapped), _matrix_section(matrix) if several else None],
+            trace.info.notes,
+            [("This comparison:", command)],
+            has_table=several,
+        ),
     )
 
 
-def _open_several(opening: Document, case: ReportCase, matrix: Matrix) -> Document:
-    columns = matrix.columns
-    shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
-    return replace(
-        opening,
-        title=f"{len(columns)} traces",
-        source=name_source(", ".join(one.label for one in columns)),
-        remarks=(f"Below: {shown}, which has the largest peak. {describe_need(case.winner)}",),
+def _describe_need(winner: Row) -> str:
+    """The sentence that says which region a plan needs for a recording."""
+    if winner.r_safe is None:
+        return "No plan serves this recording in any region tried."
+    above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
+    return (
+        f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
+        f"of {size(winner.u_max)}."
     )
 
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of a placing: the first memory over the share inside, and a heap map of each memory."""
+"""Several memories: the page of a placing, with a heap map of each, and what a plan's served."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from heapfit.comparison.heap_map import HeapMap
+from heapfit.memories.joint import Joint, MemoryUse
 from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import FoundRule
 from heapfit.plan.quantities import format_share
@@ -13,7 +14,18 @@ from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_ma
 from heapfit.results.document import Document, reproduce_section
 from heapfit.results.number_text import known_size, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import Column, Copyable, Details, HeapMapView, Line, Section, Table
+from heapfit.results.parts import (
+    Column,
+    Copyable,
+    Details,
+    Fields,
+    HeapMapView,
+    Line,
+    Part,
+    Section,
+    Table,
+    which_hold,
+)
 
 
 def _percent(share: float | None) -> str | None:
@@ -54,14 +66,9 @@ def memories_page(
     heap_map: HeapMap,
     *,
     names: Mapping[int, str],
-    outlook: Sequence[str],
     command: str,
 ) -> Document:
-    """The page, whose map is of the first recording.
-
-    `names` are call sites'; `outlook` are sentences about the next build and longer runs.
-    """
-    first, chosen = placing.memories[0], placing.chosen
+    """The page, whose map is of the first recording; `names` are call sites'."""
     record = pack_map(heap_map, names)
     rules = (
         "A rule says what the first memory serves first. Without margin, by exact replay of all "
@@ -82,20 +89,42 @@ def memories_page(
         ),
         Section("settings", "Settings to copy", settings, "Settings"),
         HeapMapView(record, link="Heap maps"),
-        reproduce_section(command),
+        reproduce_section(("", command)),
     ]
     return Document(
         command="place",
         kind=", ".join(one.name for one in placing.demands),
-        title=f"{first.name} in {size(placing.size.region)}",
-        sentences=(
-            f"In {size(chosen.size)} all that needs it is served, and {_percent(chosen.share)} of "
-            f"what may be there; {placing.size.margin:g} % is the reserve for other runs and "
-            "changes.",
-        ),
-        remarks=[" ".join(outlook)],
+        title=f"{placing.memories[0].name} in {size(placing.size.region)}",
+        sentences=[describe_served(placing)],
+        remarks=[" ".join(describe_outlook(placing))],
         sections=[one for one in sections if one.place != "settings" or settings],
     )
+
+
+def describe_served(placing: Placing) -> str:
+    """What the first memory serves without the reserve, and what that is for."""
+    chosen, inside = placing.chosen, _percent(placing.chosen.share)
+    shared = "the requests that may be there" if placing.is_partial else "all requests"
+    return (
+        f"In {chosen.size:,} B all that needs it is served, and {inside} of {shared}; "
+        f"{placing.size.margin:g} % is the reserve for other runs and changes."
+    )
+
+
+def describe_outlook(placing: Placing) -> list[str]:
+    """What the size is for, and what the next build and longer runs need, in sentences."""
+    region, sizes = placing.size.region, {one.name: one.size for one in placing.memories[1:]}
+    lasts = placing.longer.lasts(region)
+    rest = (
+        f"{one.name} takes the rest: up to {one.footprint:,} of its {sizes[one.name]:,} B."
+        for one in placing.chosen.joint.uses
+        if one.name in sizes
+    )
+    return [
+        *which_hold((lasts, f"The size is for a run of {lasts}.")),
+        " ".join([placing.changes.sentence(region), *rest]),
+        placing.longer.sentence(region),
+    ]
 
 
 def _curve_chart(placing: Placing) -> Chart:
@@ -121,3 +150,25 @@ def _curve_chart(placing: Placing) -> Chart:
         "replay of all heaps. Shares are of requests, or of accesses where these are given. How "
         "often a block is used is unknown, so no time is estimated.",
     )
+
+
+def joint_parts(joint: Joint) -> list[Part]:
+    """The refusal if there is one, and a row for each memory."""
+    columns: list[Column[MemoryUse]] = [
+        Column("name", "memory"),
+        Column("size", "bytes"),
+        Column("footprint", "used"),
+        Column("live_peak", "live at most"),
+        Column("requests", "requests"),
+        Column(
+            "byte_share",
+            "bytes x life",
+            lambda one: joint.byte_share([one.name]),
+            lambda one: format_share(joint.byte_share([one.name])),
+        ),
+    ]
+    return [
+        Fields({"holds": joint.refusal is None, "refusal": joint.refusal}),
+        Line(joint.refusal or "All requests are served."),
+        Table(columns, joint.uses, "memories"),
+    ]

@@ -18,7 +18,9 @@ from heapfit.fitting.result import Fit
 from heapfit.plan.quantities import format_count
 from heapfit.results.kind import describe_kinds, growth_table, kind_fields
 from heapfit.results.longer import describe_longer_runs
+from heapfit.results.number_text import change, count, ratio, size
 from heapfit.results.parts import (
+    Cell,
     Column,
     Fields,
     Group,
@@ -96,7 +98,16 @@ def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
     rows = [row for row in fit.references if row.standing is not ReferenceKind.COUNTED]
     rows.sort(key=lambda row: row.standing not in _FIRST)
     shown = sorted(rows[:_MOST_ROWS], key=lambda row: row.region or 0)
-    fitted = fit.fitted.region
+    columns, rows_shown = reference_columns(fit, is_whole), fit.references if is_whole else shown
+    return Table(columns, fit.references, "beside", indent=len(_INDENT), shown=rows_shown)
+
+
+def reference_columns(fit: Fit, has_marks: bool) -> list[Column[ReferenceRow]]:
+    """The figures of a heap; `has_marks`: behind its name, where they are explained."""
+    fitted, set_to, is_kept = fit.fitted.region, fit.answer.size.region, fit.answer.is_kept
+
+    def is_set(row: ReferenceRow) -> bool:
+        return row.region == set_to and (row.standing is ReferenceKind.FITTED) == (not is_kept)
 
     def describe_saving(row: ReferenceRow) -> str | None:
         """What the fitted heap saves over a row."""
@@ -104,34 +115,41 @@ def _reference_table(fit: Fit, is_whole: bool) -> Table[ReferenceRow]:
         return f"{100 * (1 - (fitted or 0) / (row.region or 1)):.1f} %" if is_known else None
 
     def name(row: ReferenceRow) -> str:
-        return " ".join([row.title, *(_marks(row) if is_whole else [])])
+        return " ".join([row.title, *(_marks(row) if has_marks else [])])
 
-    columns: list[Column[ReferenceRow]] = [
-        Column("title", "heap", shown=name),
+    return [
+        Column("title", "heap", shown=name, page=""),
+        Column(
+            page="heap",
+            shown=lambda row: Cell(row.title, mark="this answer" * is_set(row), tone="holds"),
+        ),
         Column("standing"),
-        Column("region", "bytes"),
-        Column(heading="saves", shown=describe_saving),
+        Column("region", "bytes", told=size),
+        Column(heading="saves", page="", shown=describe_saving),
+        Column(page="beside the answer", shown=lambda row: change((row.region or 0) - set_to)),
         Column("r_safe", value=lambda row: row.size and row.size.r_safe),
         Column("margin_percent", value=lambda row: row.size and row.size.margin),
-        Column("over_peak"),
+        Column("over_peak", page="with the reserve, of the peak", told=ratio),
         Column(
             "mean",
             "instr./call",
             value=lambda row: row.costs.mean,
             shown=lambda row: _round_figure(row.costs.mean),
+            page="instructions a call",
+            told=count,
         ),
         Column(
             "longest",
             "longest",
             value=lambda row: row.costs.longest,
             shown=lambda row: _round_figure(row.costs.longest),
+            page="longest call",
+            told=count,
         ),
-        Column("flash", "flash", value=lambda row: row.costs.flash),
+        Column("flash", "flash", value=lambda row: row.costs.flash, told=count),
         Column("flash_adds", value=lambda row: dict(row.costs.adds)),
         Column("has_checks", value=lambda row: row.costs.has_checks),
     ]
-    rows_shown = fit.references if is_whole else shown
-    return Table(columns, fit.references, "beside", indent=len(_INDENT), shown=rows_shown)
 
 
 def _list_findings(fit: Fit, room: int) -> list[str]:

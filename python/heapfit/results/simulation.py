@@ -71,9 +71,11 @@ def simulation_page(simulation: SimulationResult, command: str) -> Document:
             "Schemes",
         ),
         reproduce_section(
-            command,
-            "The same file and seed give the same numbers on every machine, with any number of "
-            "workers.",
+            (
+                "The same file and seed give the same numbers on every machine, with any number of "
+                "workers.",
+                command,
+            )
         ),
     ]
     is_there = {"metrics": bool(curves), "refusals": bool(refusals)}

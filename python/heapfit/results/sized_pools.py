@@ -11,10 +11,9 @@ from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.results.document import Document
 from heapfit.results.number_text import size
 from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
-from heapfit.results.run_out import RUN_OUT
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
-from heapfit.sizing.run_out import Chance, rarest_shown
+from heapfit.sizing.run_out import Chance, RunOut, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
 from heapfit.trace.stored import TraceInfo
 
@@ -69,6 +68,16 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
     Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: _interval(_unseen(row))),
     Column(heading="Erlang-B", page="", shown=_read_pool(lambda pool: format_share(pool.erlang_b))),
+)
+# How often a count runs out, of a pool or of a setting.
+RUN_OUT: tuple[Column[RunOut], ...] = (
+    Column("count"),
+    Column("runs_out", value=lambda run_out: run_out.share),
+    Column("lowest"),
+    Column("highest"),
+    Column("independent"),
+    Column("in_bursts"),
+    Column("beyond_trace", value=lambda run_out: run_out.is_beyond),
 )
 _CHANCE = columns("share", "lowest", "highest")
 _UNSEEN = columns("evidence", "draws", "memory", "overall")

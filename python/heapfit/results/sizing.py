@@ -33,7 +33,7 @@ def sizing_page(
             Section("memory", "Memory against the chance to run out", [chart], "Memory"),
             Section("numbers", "Numbers", [table]),
             reproduce_section(
-                command, "The same input and seed give the same numbers on every machine."
+                ("The same input and seed give the same numbers on every machine.", command)
             ),
         ),
     )

@@ -22,10 +22,10 @@ LARGEST_CLASSES = 4  # the paper's number
 FREQUENT_CLASSES = 16  # the best single choice on 71 real traces
 
 
-def largest_classes(loaded: LoadedTrace, most: int = LARGEST_CLASSES) -> list[int]:
-    """The sizes with most bytes at the peak: the paper's 4, or so many."""
+def largest_classes(loaded: LoadedTrace) -> list[int]:
+    """The paper's 4 sizes with most bytes at the peak."""
     sizes, counts = loaded.live_at_peak()
-    return classes_with_most(sizes, sizes * counts, loaded.alignment, most)
+    return classes_with_most(sizes, sizes * counts, loaded.alignment, LARGEST_CLASSES)
 
 
 def frequent_classes(profile: Profile, alignment: int) -> list[int]:

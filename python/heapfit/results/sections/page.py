@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
+from heapfit.results.document import reproduce_section
 from heapfit.results.number_text import mark_up
-from heapfit.results.parts import Bullets, Copyable, Glossary, HeapMapView, Line, Section
+from heapfit.results.parts import Bullets, Glossary, HeapMapView, Line, Section
 from heapfit.trace.stored import TraceInfo
 
 # The places of the sections, in the order in which a page is read: those that are open, then those
 # that are opened by a click.
-_OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "plans", "traces")
+_OPEN = ("recordings", "grew", "peak", "heap-map", "choices", "traces")
 _FOLDED = (
     *("kind", "longer", "runs", "today", "bytes", "pools", "candidates", "program"),
     *("notes", "plan", "reproduce", "glossary"),
@@ -33,15 +34,10 @@ def order_sections(
     `notes` are the import's; a command has its purpose before it. Of two in one place the last is
     taken. Without another table of heaps the candidates are open.
     """
-    reproduce = [
-        part
-        for number, (purpose, command) in enumerate(commands, 1)
-        for part in (Line(purpose), Copyable(f"command-{number}", [command]))
-    ]
     told = Bullets(notes) if notes else Line("Nothing was skipped, repaired or odd.")
     alike = (
         Section("notes", "Notes from the import", [told]),
-        Section("reproduce", "How to reproduce", reproduce),
+        reproduce_section(*commands),
         Section("glossary", "What each figure means", [Glossary()]),
     )
     placed = {one.place: one for one in (*alike, *sections) if one is not None}

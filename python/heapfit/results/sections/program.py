@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT
 from heapfit.plan.plan import Plan
-from heapfit.plan.quantities import format_event
+from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.chart import Extremes
-from heapfit.results.number_text import count, mark_up, percent, size, term
+from heapfit.results.number_text import count, mark_up, size, term
 from heapfit.results.parts import (
     Column,
     Grid,
@@ -36,7 +37,7 @@ MOST_SIZES = 20  # in the table
 def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Section:
     """The program of a recording; what its heap adds follows the tiles."""
     profile = shown.profile
-    rows, lives = _list_sizes(profile), _list_lives(profile)
+    lives = _list_lives(profile)
     at = f"most live bytes, after {format_event(profile.u_max_event)}"
     parts: list[Part] = [
         Tiles(
@@ -48,16 +49,10 @@ def program_section(shown: LoadedTrace, parts_of_heap: Sequence[Part]) -> Sectio
         ),
         *parts_of_heap,
         Heading("Request sizes"),
-        Table(
-            [*_share_columns(rows, "size, bytes", "allocations"), *_OF_SIZES],
-            rows[:MOST_SIZES],
-            caption=f"The sizes asked for most, of {count(len(rows))}. With {SPECIAL_PERCENT} % of "
-            "the allocations or more a size is special: it may get a pool of its own.",
-            look="cards numbers sortable",
-        ),
+        size_table(profile, MOST_SIZES),
         Heading("Lifetimes"),
         Table(
-            _share_columns(lives, "events", "objects"),
+            [Column(heading="events", shown=itemgetter(0)), *_share_columns(lives, "objects")],
             lives,
             caption="How many events objects live. Short lives make holes that the next request "
             "fills; what is never freed pins what lies around it.",
@@ -110,7 +105,7 @@ def _operations(profile: Profile) -> str:
 _Size: TypeAlias = tuple[int, int, int]  # bytes, allocations, most live at once
 
 
-def _list_sizes(profile: Profile) -> list[_Size]:
+def list_sizes(profile: Profile) -> list[_Size]:
     """Every size that was asked for, the most frequent first."""
     figures = (profile.sizes.tolist(), profile.allocations.tolist(), profile.peaks.tolist())
     return sorted(zip(*figures, strict=True), key=lambda row: (-row[1], row[0]))
@@ -123,17 +118,29 @@ def _list_lives(profile: Profile) -> list[tuple[str, int]]:
     return [*rows, ("never freed", int(profile.never_freed))]
 
 
-def _share_columns(rows: Sequence[Any], name: str, counted: str) -> list[Column[Any]]:
-    """What rows begin with, their counts, and the share of each in all."""
+def _share_columns(rows: Sequence[Any], counted: str) -> list[Column[Any]]:
+    """The counts of rows, and the share of each in all."""
     total = max(sum(row[1] for row in rows), 1)
     return [
-        Column(page=name, shown=lambda row: row[0]),
-        Column(page=counted, shown=lambda row: row[1]),
-        Column(page="share", shown=lambda row: row[1] / total, told=percent),
+        Column(heading=counted, shown=itemgetter(1)),
+        Column(heading="share", shown=lambda row: format_share(row[1] / total)),
     ]
 
 
-_OF_SIZES: tuple[Column[_Size], ...] = (
-    Column(page="bytes asked for", shown=lambda row: row[0] * row[1], told=size),
-    Column(page=term("p-max"), shown=lambda row: row[2]),
-)
+def size_table(profile: Profile, most: int) -> Table[_Size]:
+    """So many of the sizes that were asked for most."""
+    rows = list_sizes(profile)
+    columns: list[Column[_Size]] = [
+        Column(heading="size", page="size, bytes", shown=itemgetter(0)),
+        *_share_columns(rows, "allocations"),
+        Column(page="bytes asked for", shown=lambda row: row[0] * row[1], told=size),
+        Column(heading="most live", page=term("p-max"), shown=itemgetter(2)),
+        Column(heading="bytes then", page="", shown=lambda row: row[0] * row[2]),
+    ]
+    return Table(
+        columns,
+        rows[:most],
+        caption=f"The sizes asked for most, of {count(len(rows))}. With {SPECIAL_PERCENT} % of "
+        "the allocations or more a size is special: it may get a pool of its own.",
+        look="cards numbers sortable",
+    )
