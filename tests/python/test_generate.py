@@ -31,6 +31,7 @@ from small_traces import bimodal, heapfit, heapfit_json
 from grid import thin
 from heapfit.errors import HeapfitError
 from heapfit.generate import GenerateOptions, generate
+from heapfit.generate.linked_folder import link_images
 from heapfit.generate.names import Text, comment_text, make_identifier
 from heapfit.generate.tables import HeapDesign, design_from_plan_file
 from heapfit.generate.texts import _environment, fill_added_texts, heap_texts, readme_text
@@ -138,6 +139,17 @@ def test_without_a_compiler_the_readme_says_how_to_measure(
     page = (tmp_path / "code/README.md").read_text()
     assert "not measured" in page
     assert "-Wl,--gc-sections" in page
+
+
+def test_its_two_images_are_two_of_the_compilers_three_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "app_heap.h").touch()
+    told: list[float] = []
+    with link_images(tmp_path, tmp_path / "app_heap.h", progress=lambda _, x: told.append(x)) as no:
+        assert no == {}
+    assert told == pytest.approx([1 / 3, 2 / 3])
 
 
 def test_the_list_of_hashes_is_true_and_complete(folder: Path) -> None:
