@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from frames import BASE, Recorder
+from generated_code import PLANS, plan_file
 
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
@@ -143,6 +144,31 @@ def test_of_equal_runs_the_first_is_compared_and_few_carry_no_answer(tmp_path):
     assert len(done.pairs.today.pairs) < done.pairs.today.wanted
     assert done.pairs.survival is None
     assert done.pairs.flash == (4_005, 4_000)  # "again" is the incumbent's build
+
+
+@dataclass(frozen=True)
+class BoardOfSizes(Board):
+    """A firmware whose runs pass in so many bytes or more, over either heap."""
+
+    least: int = 0
+    made: list[int] = field(default_factory=list)
+
+    def make(self, _code: Path | None, _records: bool, size: int) -> None:
+        self.made.append(size)
+
+    def run(self, _number: int) -> tuple[str, int]:
+        return "ended", int(self.made[-1] < self.least)
+
+
+@pytest.mark.usefixtures("unmeasured")
+def test_each_heap_is_built_until_its_runs_just_pass_and_the_code_is_the_plan_s_again(tmp_path):
+    board = BoardOfSizes([Run(size) for size in (8000, 8040, 8080, 8120)], least=12_345)
+    done = verify(tmp_path, board, plan_file(PLANS["tlsf"]), times=4, now="heap_4", build_now="it")
+    assert len(done.pairs.today.pairs) == done.pairs.today.wanted == 4
+    assert 12_345 <= done.pairs.survival.now <= done.pairs.survival.fitted <= 12_345 + 200
+    assert done.pairs.survival.served == (4, 4)
+    page = (tmp_path / "out/code/README.md").read_text().replace(",", "")
+    assert f"| {done.told.region} bytes of region" in page
 
 
 def test_a_run_that_dies_ends_the_rounds_and_is_told(refitted, tmp_path):
