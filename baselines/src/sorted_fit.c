@@ -23,10 +23,15 @@
 #include "src/tiling/coded.h"
 #include "src/tiling/free_list.h"
 #include "src/tiling/chunk.h"
-/* A resize of its own, below; the usual one serves where neighbours stay apart. */
+/* A resize and an aligned request of its own, below; the usual ones serve where neighbours stay
+ * apart. */
 static void *tiling_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size);
+static void *tiling_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                  size_t size);
 #define heap_resize tiling_resize
+#define heap_alloc_aligned tiling_alloc_aligned
 #include "src/tiling/tiling.h"
+#undef heap_alloc_aligned
 #undef heap_resize
 #include "src/tiling/fit_list.h"
 
@@ -212,14 +217,63 @@ static void *grow_both_ways(hfit_heap *heap, const hfit_plan *plan, const used_c
     return block_at(heap, grown.offset + header_size(plan));
 }
 
-/* Cuts a used chunk down to `needed` bytes; what is cut off joins a free chunk behind it, whose
- * size this is, however little it is. */
+/* Cuts a used chunk down to `needed` bytes; what is cut off joins a free chunk behind it, however
+ * little it is, or is split off if it can be a chunk. */
 static void shrink_before(hfit_heap *heap, const hfit_plan *plan, const used_chunk *chunk,
-                          uint32_t next_size, uint32_t needed) {
+                          uint32_t needed) {
     const uint32_t next = chunk->offset + chunk_size(chunk->header);
+    const uint32_t next_size = free_size(plan, chunk->next_word);
     const tiling_chunk used = {chunk->offset, chunk->header - chunk_size(chunk->header) + needed};
+    if ((chunk->next_word & CHUNK_FREE) == 0) {
+        shrink_chunk(heap, plan, *chunk, needed);
+        return;
+    }
     index_remove(heap, plan, next, next_size);
     set_end(heap, plan, used, next + next_size);
+}
+
+/* Cuts `gap` bytes, if any, off the front of a used chunk: a free one. */
+static void cut_used_front(hfit_heap *heap, const hfit_plan *plan, used_chunk *chunk,
+                           uint32_t gap) {
+    if (gap != 0) {
+        put_free_chunk(heap, plan, chunk->offset, gap | CHUNK_FREE | (chunk->header & AFTER_FREE));
+        chunk->offset += gap;
+        chunk->header = (chunk_size(chunk->header) - gap) | AFTER_FREE;
+        store_word(heap, chunk->offset, chunk->header);
+    }
+}
+
+/* A block that is larger by twice the alignment, whose ends before and behind the aligned one go
+ * back. */
+static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                size_t size) {
+    const uint32_t smallest = smallest_chunk(plan);
+    const size_t least = smallest - header_size(plan);
+    const size_t asked = size < least ? least : size;
+    uint32_t room;
+    used_chunk chunk;
+    if (!may_coalesce(plan) || !is_power_of_two(alignment) || alignment <= plan->alignment) {
+        return tiling_alloc_aligned(heap, plan, alignment, size);
+    }
+    if (alignment > HFIT_LARGEST_BLOCK / 2) {
+        return NULL;
+    }
+    /* At least a power of two that a free chunk fits in: the original's is 16. */
+    const uint32_t fitting = 2u << log2_down(smallest - 1);
+    const uint32_t step = alignment < fitting ? fitting : (uint32_t)alignment;
+    if (!round_sum(asked, 2 * step, plan->alignment, &room)) {
+        return NULL;
+    }
+    void *block = heap_alloc(heap, plan, room);
+    if (block == NULL || !find_changeable_chunk(heap, plan, block, &chunk)) {
+        return NULL;
+    }
+    cut_used_front(heap, plan, &chunk, aligning_gap(heap, plan, chunk.offset, step));
+    const uint32_t needed = smallest_chunk_for(plan, asked);
+    if (needed < chunk_size(chunk.header)) {
+        shrink_before(heap, plan, &chunk, needed);
+    }
+    return block_at(heap, chunk.offset + header_size(plan));
 }
 
 static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, size_t size) {
@@ -240,8 +294,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     if (now < needed && needed - now <= sizes.previous + sizes.next) {
         return grow_both_ways(heap, plan, &chunk, sizes, needed);
     }
-    if (now > needed && has_next) {
-        shrink_before(heap, plan, &chunk, sizes.next, needed);
+    if (now > needed) {
+        shrink_before(heap, plan, &chunk, needed);
         return block;
     }
     return tiling_resize(heap, plan, block, size);

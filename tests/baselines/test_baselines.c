@@ -229,6 +229,13 @@ static const script sorted_fits[] = {
            "a:44 b:60 c:36 1 -a -c b~130=b-32[132]"),
     SCRIPT(sorted_fit, nuttx, REGION, "what a smaller block leaves joins the free chunk behind",
            "a:44 b:60 c:36 1 -a -c b~52=b[52]"),
+    SCRIPT(sorted_fit, nuttx, REGION, "an aligned request gives back what lies before and behind",
+           "1 a:40@32 20=a-24 1=a+48"),
+    SCRIPT(sorted_fit, nuttx, 256, "but it is refused where twice its alignment is not there",
+           "40@32! 40"),
+    SCRIPT(sorted_fit, nuttx, 264, "a chunk of 40 and 64 bytes is", "a:40@32[44] 40!"),
+    SCRIPT(sorted_fit, nuttx, REGION, "what lies behind joins a free chunk, however little it is",
+           "1 a:40@32 b:8@16 -b 1 20 b:8@16>a"),
     SCRIPT(sorted_fit, nuttx, REGION, "8 bytes are no chunk", "a:60 1=a+64 a~52=a[60] a~44=a[44]"),
 };
 

@@ -10,8 +10,9 @@
  *
  * A resize is NuttX's: a larger block grows into the free chunks on both sides, first into the
  * smaller of the two, and moves down if it takes from the one before. What a smaller block leaves
- * joins a free chunk behind it, or is split off if it can be a chunk. Without `coalesce` a resize
- * that does not fit is a request, a copy and a free.
+ * joins a free chunk behind it, or is split off if it can be a chunk. An aligned request is
+ * NuttX's, too: a block larger by twice the alignment, whose ends go back. Without `coalesce` a
+ * resize that does not fit is a request, a copy and a free.
  */
 #ifndef BASELINES_SORTED_FIT_H
 #define BASELINES_SORTED_FIT_H
