@@ -2,6 +2,7 @@
 """Logs of heap calls in the forms that people have, and files of heaptrack in both forms."""
 
 import gzip
+import tomllib
 from pathlib import Path
 
 import pyarrow as pa
@@ -17,120 +18,18 @@ from heapfit.programs.source_lines import site_hash
 from program import call_heapfit
 
 ALLOC, ZEROED, ALIGNED, RESIZE, FREE = range(5)
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+
+def events_of(text: str) -> list[tuple[int, int, int]]:
+    """Of "alloc 0 16, free 0": what is done, the block's number, and its bytes."""
+    words = [f"{one} 0".split()[:3] for one in text.split(", ")]
+    ops = ("alloc", "zeroed", "aligned", "resize", "free")
+    return [(ops.index(op), int(block), int(size)) for op, block, size in words]
+
+
 # In each a block is allocated, moved or made larger where the form can tell that, and freed.
-LOGS = {
-    "heaplog": (
-        "hl{m,16,3fff0370}\nwifi up\nhl{z,24,0,3fff0380}\nhl{r,40,1,3fff0370,3fff03a0}\n"
-        "hl{c,8,0x0x3fff0400,0}\nhl{f,3fff0380,0}\nhl{f,0,3fff03a0} 17\n",
-        [
-            (ALLOC, 0, 16),
-            (ZEROED, 1, 24),
-            (RESIZE, 0, 40),
-            (ZEROED, 2, 8),
-            (FREE, 1, 0),
-            (FREE, 0, 0),
-        ],
-    ),
-    "wolfSSL's memory log": (
-        "Alloc: 0x20001000 -> 1024 at wolfSSL_new:5512\nFree: 0x20001000 -> 1024 at x:1\n",
-        [(ALLOC, 0, 1024), (FREE, 0, 0)],
-    ),
-    "NuttX's memory log": (
-        "mm_malloc: Allocated 0x20024548, size 72\n[ 12.5] mm_free: Freeing 0x20024548\n",
-        [(ALLOC, 0, 72), (FREE, 0, 0)],
-    ),
-    "NuttX's trace": (
-        "hello-3 [0] 12.340: tracing_mark_write: C|3|Heap Usage|64|malloc: heap: 0x20000000 "
-        "size:64, address: 0x20024548\n"
-        "hello-3 [0] 12.350: tracing_mark_write: C|3|Heap Usage|0|free: heap: 0x20000000 "
-        "size:64, address: 0x20024548\n",
-        [(ALLOC, 0, 64), (FREE, 0, 0)],
-    ),
-    "NuttX's memdump": (
-        "[ 5.76] [ 9] [  INFO] [ap] Dump all used memory node info:\n"
-        "[ 5.76] [ 9] [  INFO] [ap]    PID        Size    Sequence    Address Callstack\n"
-        "[ 5.76] [ 9] [  INFO] [ap]     35          64          12 0x3c55d4d8 0x2c5b0ef6\n"
-        "[ 5.76] [10] [  INFO] [ap]     35         128           7 0x3c55d518 0x2c5b0ef6\n"
-        "[ 5.76] [ 9] [  INFO] [ap]   Total Blks  Total Size\n"
-        "[ 5.76] [ 9] [  INFO] [ap]            2         192\n"
-        "[ 5.77] [ 9] [  INFO] [ap] Dump all free memory node info:\n"
-        "[ 5.77] [ 9] [  INFO] [ap]         Size    Address\n"
-        "[ 5.77] [ 9] [  INFO] [ap]         4096 0x3c55e000\n",
-        [(ALLOC, 0, 128), (ALLOC, 1, 64)],
-    ),
-    "Zephyr's heap listener": (
-        "[00:00:01.200,000] <inf> app: Memory allocated at 0x20000a10, size 24\n"
-        "[00:00:01.300,000] <inf> app: Memory freed at 0x20000a10, size 24\n",
-        [(ALLOC, 0, 24), (FREE, 0, 0)],
-    ),
-    "Zephyr's heaptrace dump": (
-        "[heaptrace] ptr=0x20000a10 size=24 heap=sys_heap alloc_tid=0x20000100 alloc_thread=main "
-        "alloc_cpu=0 alloc_ms=12\n[heaptrace]   backtrace: 0x8001234\n"
-        "[heaptrace] ptr=0x20000a40 size=8 heap=libc alloc_tid=0x20000100 alloc_thread=main\n",
-        [(ALLOC, 0, 24), (ALLOC, 1, 8)],
-    ),
-    "ESP-IDF's heap trace": (
-        "====== Heap Trace: 3 records (100 capacity) ======\n"
-        "    32 bytes (@ 0x3ffb9630, Internal) allocated CPU 0 ccount 0x5f94ab20 caller 0x400d2\n"
-        "freed by 0x400d27d0:0x400d27e0\n"
-        "     8 bytes (@ 0x3ffb9700,    PSRAM) allocated CPU 1 ccount 0x5f94bb20 caller 0x400d2\n"
-        "    16 bytes (@ 0x3ffb9630, Internal) allocated CPU 0 ccount 0x5f94cb20 caller 0x400d2\n"
-        "====== Heap Trace Summary ======\n",
-        [(ALLOC, 0, 32), (ALLOC, 1, 8), (FREE, 0, 0), (ALLOC, 2, 16)],
-    ),
-    "ESP-IDF's heap dump": (
-        "Showing data for heap: 0x3fc9a000\n"
-        "Block 0x3fc9a820 data, size: 1024 bytes, Free: No\n"
-        "Block 0x3fc9ac24 data, size: 64 bytes, Free: Yes\n"
-        "Block 0x3fc9ec60 data, size: 300 bytes, Free: No\n",
-        [(ALLOC, 0, 1024), (ALLOC, 1, 300)],
-    ),
-    "log-malloc2": (
-        "+ malloc 24 0x1000 [24:24]\n+ calloc 100 0x2000 [124:124] (5 20)\n"
-        "+ realloc 36 0x1000 0x3000 (24 60) [160:160]\n./app(main+0x1d)[0x401163]\n"
-        "+ realloc -40 0x3000 0x3000 (60 20) [120:120]\n+ realloc 8 (nil) 0x1000 (0 8) [128:1]\n"
-        "+ memalign 64 0x4000 (16) [192:192]\n+ posix_memalign 32 0x5000 (8 32 : 0) [224:224]\n"
-        "+ valloc 16 0x6000 [240:240]\n+ free -100 0x2000 [140:140]\n",
-        [
-            *((ALLOC, 0, 24), (ZEROED, 1, 100), (RESIZE, 0, 60), (RESIZE, 0, 20), (ALLOC, 2, 8)),
-            *((ALIGNED, 3, 64), (ALIGNED, 4, 32), (ALLOC, 5, 16), (FREE, 1, 0)),
-        ],
-    ),
-    "FreeRTOS's trace macros": (
-        "traceMALLOC(0x20000100, 32)\ntraceFREE(0x20000100, 32)\n",
-        [(ALLOC, 0, 32), (FREE, 0, 0)],
-    ),
-    "SystemView's heap events": (
-        '[0.002258425] HEAP: Allocated 2 bytes @ 0x3ffaffe0 from task "alloc" on core 0 by:\n'
-        '/main/log.c:48\n[0.0025] HEAP: Freed bytes @ 0x3ffaffe0 from task "free" on core 0 by:\n',
-        [(ALLOC, 0, 2), (FREE, 0, 0)],
-    ),
-    "Mbed's memory trace": (
-        "#m:0x20003080;0x182f-50\n#c:0x200030c0;0x182f-3;4\n#r:0x20003100;0x1833-0x20003080;60\n"
-        "#f:0x0;0x183f-0x200030c0\n",
-        [(ALLOC, 0, 50), (ZEROED, 1, 12), (RESIZE, 0, 60), (FREE, 1, 0)],
-    ),
-    "mtrace": (
-        "= Start\n@ ./a.out:(main+0x1d)[0x401163] + 0x4052a0 0x18\n"
-        "@ ./a.out:(main+0x2d)[0x401173] < 0x4052a0\n"
-        "@ ./a.out:(main+0x2d)[0x401173] > 0x4052c0 0x28\n"
-        "@ ./a.out:[0x401183] - 0x4052c0\n= End\n",
-        [(ALLOC, 0, 24), (RESIZE, 0, 40), (FREE, 0, 0)],
-    ),
-    "a log of calls": (
-        "--7-- malloc(24) = 0x4A8A040\n--7-- calloc(3,8) = 0x4A8A080\n--7-- _Znwm(9) = 0x4A8A0C0\n"
-        "--7-- memalign(al 64, size 100) = 0x4A8A100\n--7-- realloc(0x4A8A040,48) = 0x4A8A200\n"
-        "--7-- free(0x4A8A080)\nmalloc(8) @ 0x80012a4 returned 0x20000100\nfree((nil))\n"
-        "--7-- _ZnwmSt11align_val_t(size 384, al 128) = 0x4D6FE00\n"
-        "--7-- _ZdlPvmSt11align_val_t(0x4D6FE00)\n--7-- _ZnamRKSt9nothrow_t(4) = 0x4D70000\n"
-        "--7-- realloc(0x4D70000,0)free(0x4D70000)\n--7--  = 0\n",
-        [
-            *((ALLOC, 0, 24), (ZEROED, 1, 24), (ALLOC, 2, 9), (ALIGNED, 3, 100), (RESIZE, 0, 48)),
-            *((FREE, 1, 0), (ALLOC, 4, 8), (ALIGNED, 5, 384), (FREE, 5, 0), (ALLOC, 6, 4)),
-            (FREE, 6, 0),
-        ],
-    ),
-}
+LOGS = {name: (one["text"], events_of(one["events"])) for name, one in TABLES["logs"].items()}
 
 
 @pytest.mark.parametrize("form", LOGS)
@@ -163,91 +62,15 @@ def test_sizes_that_are_no_requests_are_told(form):
     assert any(note.startswith("Sizes are those of") for note in reader.notes)
 
 
-DROPPED = "1 free of an unknown id dropped."
-REPLACED = "1 block taken as freed, in whose place others were given."
 # What calls are, by their lines: events, and what is told.
 CALLS = {
-    "a lone 0 is no heap of heaplogs, whose number may stand before a block": (
-        "hl{m,16,3fff0370}\nhl{r,8,0,3fff0400}\nhl{r,9,1,0,3fff0500}\nhl{m,4,0}\n",
-        [(ALLOC, 0, 16), (ALLOC, 1, 8), (ALLOC, 2, 9)],
-        ["1 request that the heap refused left out, the largest of 4 bytes."],
-    ),
-    "a resize of a block before the log is an allocation": (
-        "malloc(8) = 0x100\nrealloc(0X900, 32) = 0X0200\nfree(0x200)\n",
-        [(ALLOC, 0, 8), (ALLOC, 1, 32), (FREE, 1, 0)],
-        ["1 resize of an unknown block taken as an allocation."],
-    ),
-    "a line without all columns of its table is none": (
-        "Size Address Sequence\n64 0x100\n8 0x200 1\n",
-        [(ALLOC, 0, 8)],
-        None,
-    ),
-    "a free whose line is missing is known when its block is given again": (
-        "malloc(8) = 0x10\nmalloc(9) = 0x10\nfree(0x10)\nfree(0x20)\n",
-        [(ALLOC, 0, 8), (FREE, 0, 0), (ALLOC, 1, 9), (FREE, 1, 0)],
-        [REPLACED, DROPPED],
-    ),
-    "a block that moves to where one was takes its place": (
-        "malloc(8) = 0x10\nmalloc(9) = 0x20\nrealloc(0x10, 30) = 0x20\nfree(0x20)\n",
-        [(ALLOC, 0, 8), (ALLOC, 1, 9), (FREE, 1, 0), (RESIZE, 0, 30), (FREE, 0, 0)],
-        [REPLACED],
-    ),
+    name: (one["text"], events_of(one["events"]), one.get("notes"))
+    for name, one in TABLES["calls"].items()
+} | {
     "a long line without a call is counted once": (
         "x" * 20000 + "\nmalloc(8) = 0x10\n" + "y " * 5000 + "\n",
         [(ALLOC, 0, 8)],
         ["2 lines of other text passed over."],
-    ),
-    "refused requests are counted": (
-        "malloc(8) = 0x10\nmalloc(99) = (nil)\nrealloc(0x10, 500) = 0x0\n"
-        "calloc(4294967296, 4294967296) = 0x30\nrealloc(0x10, 0) = (nil)\n",
-        [(ALLOC, 0, 8), (FREE, 0, 0)],
-        [f"3 requests that the heap refused left out, the largest of {2**64 - 1:,} bytes."],
-    ),
-    "a line may hold several events": (
-        "hl{m,16,3fff0370}hl{m,32,3fff0390}hl{f,3fff0370}\n",
-        [(ALLOC, 0, 16), (ALLOC, 1, 32), (FREE, 0, 0)],
-        [],
-    ),
-    "halves of calls are joined by thread and function": (
-        "7 malloc(24 <unfinished ...>\n8 app->malloc(32 <unfinished ...>\n"
-        "7 <... malloc resumed> )     = 0x1000\n8 free(0x1000 <unfinished ...>\n"
-        "8 <... malloc resumed>)      = 0x2000\n9 <... malloc resumed> ) = 0x3000\n"
-        "8 <... free resumed> )       = <void>\n"
-        "I (1) app:\tmalloc(9 <unfinished ...>\nI (2) app: <... malloc resumed> ) = 0x4000\n",
-        [(ALLOC, 0, 24), (ALLOC, 1, 32), (FREE, 0, 0), (ALLOC, 2, 9)],
-        None,
-    ),
-    "results may stand in a column as ltrace aligns them": (
-        "app->malloc(24)          = 0x55f7d0475eb0\n"
-        "app->realloc(0x55f7d0475eb0, 60)      = 0x55f7d0475f50\n"
-        "app->free(0x55f7d0475f50)     = <void>\n",
-        [(ALLOC, 0, 24), (RESIZE, 0, 60), (FREE, 0, 0)],
-        None,
-    ),
-    "a last line that is cut is told": (
-        "malloc(8) = 0x10\nfree(0x1",
-        [(ALLOC, 0, 8)],
-        [
-            "1 line of other text passed over.",
-            "The rest is left out, from line 2: the file ends inside this line (it was cut short; "
-            "copy or record it again)",
-        ],
-    ),
-    "a prompt ends no log early": (
-        "malloc(8) = 0x10\nnsh> ",
-        [(ALLOC, 0, 8)],
-        ["1 line of other text passed over."],
-    ),
-    "a last line without its newline may be a call": ("malloc(8) = 0x10", [(ALLOC, 0, 8)], []),
-    "mtrace ends its file": (
-        "@ ./a:[0x401163] + 0x4052a0 0x18\n",
-        [(ALLOC, 0, 24)],
-        ['The line "= End" is missing: the log was cut short, or the program did not end it.'],
-    ),
-    "one log has one form: what looks like another's event is text": (
-        "#m:0x10;0x1-8\nmalloc(9) = 0x20\n#f:0x0;0x1-0x10\n",
-        [(ALLOC, 0, 8), (FREE, 0, 0)],
-        None,
     ),
 }
 
@@ -587,47 +410,8 @@ def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
 
 # A form that prints its callers: the sites of its requests, by what `sites` shows of them.
 CALLERS = {
-    "mtrace": (LOGS["mtrace"][0], ["main"]),
-    "mtrace, of a program without names": (
-        "@ ./a.out:[0x401163] + 0x4052a0 0x18\n@ ./a.out:[0x401173] - 0x4052a0\n",
-        ["00401163"],
-    ),
-    "mtrace, of a program loaded elsewhere": (
-        "@ ./a:(main+0x1d)[0x55d163] + 0x4052a0 0x18\n@ ./a:(grow+0x1d)[0x55d193] + 0x4062a0 0x18\n"
-        "@ ./a:(main+0x1d)[0x56d163] + 0x4072a0 0x18\n",
-        ["main", "grow"],
-    ),
-    "Mbed's memory trace": (LOGS["Mbed's memory trace"][0], ["0000182f"]),
-    "wolfSSL's memory log": (LOGS["wolfSSL's memory log"][0], ["wolfSSL_new:5512"]),
-    "RIOT's calls": ("malloc(24) @ 0x80012a4 returned 0x20000100\n", ["080012a4"]),
-    "RIOT's realloc": (
-        "malloc(24) @ 0x8001200 returned 0x20000100\n"
-        "realloc(0x20000100, 48) @0x80012a4 returned 0x20000200\n",
-        ["080012a4"],
-    ),
-    "FreeRTOS' calls, with their callers": (
-        "pvPortMalloc(24) @ 0x80012a4 returned 0x20000100\n",
-        ["080012a4"],
-    ),
-    "calls with capabilities and their callers": (
-        "heap_caps_malloc(24, 0x804) @ 0x80012a4 returned 0x20000100\n",
-        ["080012a4"],
-    ),
-    "SystemView's heap events": (LOGS["SystemView's heap events"][0], ["main/log.c:48"]),
-    "NuttX's memdump": (LOGS["NuttX's memdump"][0], ["2c5b0ef6"]),
-    "Zephyr's heaptrace dump": (LOGS["Zephyr's heaptrace dump"][0], ["08001234"]),
-    "log-malloc2": ("+ malloc 24 0x1000 [24:24]\n./app(main+0x1d)[0x401163]\n", ["main"]),
-    "log-malloc2, of a function without a name": (
-        "+ malloc 24 0x1000 [24:24]\n./app(+0x1d)[0x401163]\n",
-        ["00401163"],
-    ),
-    "ESP-IDF's heap trace, with names of a monitor": (
-        "    16 bytes (@ 0x3fca0000, Internal) allocated CPU 0 ccount 0x042ac374 caller "
-        "0x40376183:0x4037da9c\n0x4037da9c: grow at /src/main.c:33\n"
-        "    92 bytes (@ 0x3fca0020, PSRAM) allocated CPU 1 ccount 0x042ac75c caller "
-        "0x40376183:0x4037ffff\n",
-        ["grow at /src/main.c:33", "0x4037ffff"],
-    ),
+    form: (one.get("text") or LOGS[form][0], one["sites"])
+    for form, one in TABLES["callers"].items()
 }
 
 

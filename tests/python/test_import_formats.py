@@ -10,6 +10,7 @@ import shlex
 import struct
 import subprocess
 import time
+import tomllib
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace as Fake
@@ -43,6 +44,7 @@ from heapfit.importers.told_names import read_told_names
 from heapfit.trace.stored import COLUMNS, Trace, prefix_errors
 from program import call_heapfit
 
+TABLES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 PAGE = (Path(__file__).parents[2] / "docs" / "import-formats.md").read_text(encoding="utf-8")
 
 
@@ -306,39 +308,7 @@ def test_a_packing_is_written_as_c_and_only_models_get_plans(
 # ---- lines of one's own
 
 # An allocation of 124 bytes, or 1,024, and its free, as people print them.
-HOME_MADE = {
-    "words": ("alloc: 0x20001000 allocated 124 bytes", "free: 0x20001000 released"),
-    "letters": ("M 0x3ffb1234 124", "F 0x3ffb1234"),
-    "equals signs": ("=malloc= 0x20000400, 124", "=free= 0x20000400"),
-    "bare hexadecimal digits": ("malloc 124 -> 20001f30", "free 20001f30"),
-    "signs": ("[MEM] +124 @0x2000a0b0", "[MEM] - @0x2000a0b0"),
-    "times": ("12:00:01.123 mem_alloc(124) returned 0x801234", "12:00:02.1 mem_free(0x801234)"),
-    "C++": ("new: size=124 ptr=0x55d0c0de task=3", "del: ptr=0x55d0c0de task=3"),
-    "ESP-IDF's log": (
-        "I (1234) heap: malloc'd 0x3ffb0000 of 124 B",
-        "I (9) heap: free'd 0x3ffb0000",
-    ),
-    "files and lines": (
-        "os_malloc:main.c:120: size 124 addr 0x20001234",
-        "os_free:m.c:9: addr 0x20001234",
-    ),
-    "commas": ("ALLOC,0x20001234,124,17", "FREE,0x20001234,18"),
-    "a size in hexadecimal": ("<mem> p=0x20001234 sz=0x7c", "</mem> p=0x20001234"),
-    "JSON": ('{"op":"alloc","size":124,"ptr":"0x20001234"}', '{"op":"free","ptr":"0x20001234"}'),
-    "tabs": ("ALLOC\t0x20001234\t124", "FREE\t0x20001234"),
-    "units": ("malloc 124B->20001f30 ok", "free 20001f30 ok"),
-    "groups of digits": ("got 1,024 bytes at 0x20001234", "gave 0x20001234"),
-    "one size in brackets": ("get(1,024) = 0x20001234", "put(0x20001234)"),
-    "logcat": (
-        "11-26 12:34:56.7  1234  1235 D Heap    : new 124 bytes 0x20001000",
-        "11-26 12:34:57.7  1234  1235 D Heap    : delete 0x20001000",
-    ),
-    "a caller's name and line": (
-        "p 0x3ffc0000, s 124, f osi_calloc_func, l 150",
-        "free p 0x3ffc0000",
-    ),
-    "decimal addresses": ("TRACE 100 A 536875572 124", "TRACE 101 F 536875572"),
-}
+HOME_MADE = TABLES["home_made"]
 
 
 def put(folder: Path, *lines: str) -> Path:
@@ -393,7 +363,7 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
     _, shown, *lines, would, command = failed.told.splitlines()
     assert shown == "These lines look like calls:"
     assert would == "This reads 2 of 2 lines that may be calls, with a peak of 124 B:"
-    assert [line.strip() for line in lines] == list(HOME_MADE["ESP-IDF's log"])
+    assert [line.strip() for line in lines] == HOME_MADE["ESP-IDF's log"]
     words = shlex.split(command)
     ran = run_alone(*words[1:], "-o", tmp_path / "o.parquet")
     assert (ran.code, (tmp_path / "o.parquet").exists()) == (0, True)
@@ -420,7 +390,7 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
     ],
 )
 def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
-    path, output = put(tmp_path, *SUGGESTED[name][0].splitlines()), tmp_path / "o.parquet"
+    path, output = put(tmp_path, *SUGGESTED[name]["text"].splitlines()), tmp_path / "o.parquet"
     command = shlex.split(run_alone("import", path, "-o", output).told.splitlines()[-1])
     assert [word for option, word in pairwise(command) if option == "--line"] == texts
     assert run_alone(*command[1:], "-o", output).code == 0
@@ -629,138 +599,12 @@ def test_text_without_calls_gives_no_guess(head):
 
 
 # Logs of calls in no known form: the right peak, and the bytes that are never freed.
-SUGGESTED = {
-    "a thread and a verb before the address": (
-        "7: malloc 0x7b4c001000 24\n7: calloc 0x7b4c001040 4 100\n"
-        "8: realloc 0x7b4c002000 0x7b4c001000 48\n8: memalign 0x7b4c003000 64 128\n"
-        "7: free 0x7b4c001040\n7: free 0x0\n7: malloc 0x7b4c001040 8\n",
-        (576, 184),
-    ),
-    "callers decoded by a monitor": (
-        "24, 0x3fcc1000, Internal, 0, 3581913036, 0x4038e0c4, 0x0\n"
-        "0x4038e0c4: my_alloc at /src/heap.c:45\n\n"
-        "100, 0x3fcc1040, Internal, 0, 3581913099, 0x4038e0c4, 0x0\n"
-        "0x4038e0c4: my_alloc at /src/heap.c:45\n",
-        (124, 124),
-    ),
-    "a pool's address before the block's": (
-        "pool_allocate(pool=0x20000400, size=24) -> 0x20001000\n"
-        "pool_allocate(pool=0x20000400, size=100) -> 0x20001040\npool_release(0x20001000)\n"
-        "pool_allocate(pool=0x20000400, size=8) -> 0x20001000\n",
-        (124, 108),
-    ),
-    "a table of blocks with owners": (
-        "  MemAddr  |   Size   | State |   Owner    | Pid\n"
-        "0x63a81230 |       16 |   A   | 0x e0dead0 | 17\n"
-        "0x63a81240 |     8208 |   A   | 0x e02af75 | 18\n"
-        "0x63a83250 |      992 |   F   |            |\n",
-        (8224, 8224),
-    ),
-    "two shapes of allocations": (
-        "lib:malloc: { cpu = 0 }, { size = 24, ptr = 0x55D0A2B0 }\n"
-        "lib:calloc: { cpu = 0 }, { nmemb = 4, size = 100, ptr = 0x55D0A2E0 }\n"
-        "lib:malloc: { cpu = 1 }, { size = 8, ptr = 0x55D0A490 }\n"
-        "lib:free: { cpu = 1 }, { ptr = 0x55D0A2E0 }\n"
-        "lib:free: { cpu = 1 }, { ptr = 0x55D0A2B0 }\n",
-        (432, 8),
-    ),
-    "signs": ("[12.5] +24 0x20001000\n[12.6] +8 0x20001040\n[12.7] -24 0x20001000\n", (32, 8)),
-    "a source line with each call": (
-        "m.c:45 alloc 0x20001000 24\nm.c:49 alloc 0x20001040 100\nm.c:61 free 0x20001000\n",
-        (124, 100),
-    ),
-    "a free's word that has an allocation's in it": (
-        "alloc ptr=0x20001000 size=24 align=8\nalloc ptr=0x20001040 size=50 align=8\n"
-        "dealloc ptr=0x20001000 size=24 align=8\n",
-        (74, 50),
-    ),
-    "an owner before the size": (
-        "get owner=12 size=24 at 0x20001000\nget owner=13 size=50 at 0x20001040\n"
-        "put owner=12 at 0x20001000\n",
-        (74, 50),
-    ),
-    "a source line behind the time, and signs": (
-        "00012.500 a.c:1 +0x10 @3ff00010\n00013.250 b_c.c:12 +0x1770 @3ff01000\n"
-        "00013.300 b_c.c:14 ~0x20 @3ff00010>3ff00040\n00014.125 -@3ff01000\n",
-        (6032, 32),
-    ),
-    "tasks and callers by address": (
-        "41 [init] take(24) @ 0x0800a1f4 returned 0x20003008\n"
-        "42 [log] take(100) @ 0x0800b2f4 returned 0x20003048\n"
-        "43 [log] give(0x20003008)\n44 [init] give(0x20003048)\n"
-        "45 [init] take(8) @ 0x0800a1f4 returned 0x20003008\n",
-        (124, 8),
-    ),
-    "tasks before a colon": (
-        "182 net: mem GET 6 W @2000a000\n268 main: mem GET 2 W @2000a040\n"
-        "424 main: mem PUT @2000a000\n",
-        (32, 8),
-    ),
-    "tags that are calls": (
-        "[malloc] size=24 -> 0x20001000\n[malloc] size=8 -> 0x20001040\n"
-        "[realloc] 0x20001000 size=50 -> 0x20001100\n[free] 0x20001040\n",
-        (58, 50),
-    ),
-    "names behind, by which few lines are alike": (
-        "1000,M,0x20001000,24,ui\n1017,M,0x20001040,8,net\n1034,M,0x20001080,50,log\n"
-        "1051,F,0x20001000,0,ui\n",
-        (82, 58),
-    ),
-    "what is free, beside each call": (
-        "umm_malloc(24) -> 0x20001000 free=4100\numm_malloc(8) -> 0x20001040 free=4092\n"
-        "umm_free(0x20001000) free=4116\n",
-        (32, 8),
-    ),
-    "a release in words": (
-        "block 0x20001000: allocated, 24 bytes\nblock 0x20001040: allocated, 8 bytes\n"
-        "block 0x20001000: freed\n",
-        (32, 8),
-    ),
-    "an address before each call": (
-        "0x20001000 = Malloc( 24 ) (allocated 32)\n0x20001040 = Malloc( 8 ) (allocated 16)\n"
-        "0x20001000 = Free( 0x20001000 )\n",
-        (32, 8),
-    ),
-    "letters behind a time, one of a resize": (
-        "5142 A 0x20001000 24\n5650 A 0x20001040 8\n5701 R 0x20001000 0x20001100 50\n"
-        "5800 F 0x20001040\n",
-        (58, 50),
-    ),
-    "a sum behind each call": (
-        "[142] malloc 24 at 0x20001000, total 12345\n[650] malloc 8 at 0x20001040, total 12353\n"
-        "[701] free 24 at 0x20001000, total 12329\n",
-        (32, 8),
-    ),
-    "counters behind each call": (
-        "0x20001000 = malloc(24), mallocs: 7 frees: 3 diff: 4\n"
-        "0x20001040 = malloc(8), mallocs: 8 frees: 3 diff: 5\nfree 0x20001000, frees: 4\n",
-        (32, 8),
-    ),
-    "a pool that all calls have": (
-        "osMemoryPoolAlloc pool=0x20000100 size=24 block=0x20001000\n"
-        "osMemoryPoolAlloc pool=0x20000100 size=8 block=0x20001040\n"
-        "osMemoryPoolFree pool=0x20000100 block=0x20001000\n",
-        (32, 8),
-    ),
-    "names of tasks that blanks make alike long, and sizes in words": (
-        "182 net | mem GET 6 W @2000a000\n268 main| mem GET 2 W @2000a040\n"
-        "424 main| mem PUT @2000a000\n",
-        (32, 8),
-    ),
-    "two logs, the second without verbs, on the same addresses": (
-        "182 mem GET 24 B @2000a000\n268 mem GET 8 B @2000a040\n424 mem PUT @2000a000\n"
-        "430 mem PUT @2000a040\n501 take 16 -> 2000a000 lr=08005d10\n"
-        "502 take 40 -> 2000a040 lr=08005d12\n"
-        "503 drop 2000a000 lr=0800b144\n504 drop 2000a040 lr=0800b144\n"
-        "505 take 3 -> 2000a080 lr=08005d12\n",
-        (56, 3),
-    ),
-}
+SUGGESTED = TABLES["suggested"]
 
 
 @pytest.mark.parametrize("name", SUGGESTED)
 def test_a_suggested_command_reads_what_it_says(tmp_path, name):
-    text, (peak, left) = SUGGESTED[name]
+    text, peak, left = SUGGESTED[name].values()
     path, output = put(tmp_path, *text.splitlines()), tmp_path / "o.parquet"
     failed = call_heapfit("import", str(path), "-o", str(output))
     told, command = failed.stderr.splitlines()[-2:]
@@ -772,58 +616,12 @@ def test_a_suggested_command_reads_what_it_says(tmp_path, name):
 
 
 # Calls of one family each: sizes of the requests in their order, 0 of a free.
-FAMILIES = {
-    "FreeRTOS": (
-        "pvPortMalloc(24) = 0x20001000\npvPortCalloc(4, 25) = 0x20001040\n"
-        "pvPortRealloc(0x20001000, 200) = 0x20001100\nvPortFree(0x20001040)\n",
-        [24, 100, 200, 0],
-    ),
-    "ESP-IDF": (
-        "heap_caps_malloc(24, 0x804) = 0x3ffb1000\nheap_caps_calloc(4, 25, 0x804) = 0x3ffb1100\n"
-        "heap_caps_realloc(0x3ffb1000, 60, 0x804) = 0x3ffb2000\n"
-        "heap_caps_aligned_alloc(64, 128, 0x804) = 0x3ffb3000\nheap_caps_free(0x3ffb1100)\n",
-        [24, 100, 60, 128, 0],
-    ),
-    "newlib": (
-        "_malloc_r(0x20000010, 24) = 0x20001000\n_calloc_r(0x20000010, 4, 25) = 0x20001040\n"
-        "_realloc_r(0x20000010, 0x20001000, 60) = 0x20001100\n"
-        "_memalign_r(0x20000010, 16, 32) = 0x20001200\n_free_r(0x20000010, 0x20001040)\n",
-        [24, 100, 60, 32, 0],
-    ),
-    "libc": (
-        "valloc(24) = 0x20001000\nreallocarray(0x20001000, 4, 25) = 0x20001040\n"
-        'strdup("hello") = 0x20001100\nfree(0x20001040)\naligned_alloc(16, 32) = 0x20002000\n',
-        [24, 100, 6, 0, 32],
-    ),
-    "Zephyr": (
-        "k_malloc(24) = 0x20001000\nk_calloc(4, 25) = 0x20001040\n"
-        "k_heap_alloc(0x20000100, 64, K_NO_WAIT) = 0x20001100\n"
-        "k_heap_aligned_alloc(0x20000100, 16, 64, K_NO_WAIT) = 0x20002100\n"
-        "k_heap_free(0x20000100, 0x20001100)\nsys_heap_alloc(&h, 12) = 0x20003000\n",
-        [24, 100, 64, 64, 0, 12],
-    ),
-    "RT-Thread": (
-        "rt_malloc(24) = 0x20001000\nrt_malloc_align(64, 16) = 0x20001100\n"
-        "rt_realloc(0x20001000, 50) = 0x20003000\nrt_free_align(0x20001100)\n",
-        [24, 64, 50, 0],
-    ),
-    "ThreadX": (
-        "tx_byte_allocate(0x20000100, 24) = 0x20001000\n"
-        "tx_byte_allocate(0x20000100, 0x20008000, 64, 0) = 0x20001040\n"
-        "tx_byte_release(0x20001000)\n",
-        [24, 64, 0],
-    ),
-    "NuttX": (
-        "kmm_malloc(24) = 0x20001000\nkmm_zalloc(10) = 0x20001040\nkmm_free(0x20001000)\n",
-        [24, 10, 0],
-    ),
-    "GLib": ("g_malloc0(10) = 0x20001040\ng_realloc(0x20001040, 30) = 0x20002000\n", [10, 30]),
-}
+FAMILIES = TABLES["families"]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_calls_of_a_family_are_read_whole(tmp_path, name):
-    text, sizes = FAMILIES[name]
+    text, sizes = FAMILIES[name].values()
     path = put(tmp_path, *text.splitlines())
     (batch,) = import_file(path, tmp_path / "o.parquet").batches(("size",))
     assert batch["size"].tolist() == sizes

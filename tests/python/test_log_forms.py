@@ -8,6 +8,7 @@ figures: `python tests/python/test_log_forms.py`.
 
 import os
 import time
+import tomllib
 import tracemalloc
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -28,13 +29,22 @@ from heapfit.results.forecast_heaps import describe_failure
 from program import call_heapfit
 
 TOTAL, FIRST, LAST, STEP, STATES = 327_680, 180_000, 138_700, 700, 60
+FOLDER = Path(__file__).with_name("telemetry")
+
+
+def read_table(name: str) -> dict[str, str]:
+    """The two columns of a file, which have Python's escapes."""
+    return dict(
+        [one.encode("latin-1", "backslashreplace").decode("unicode_escape") for one in row]
+        for row in (line.split("\t") for line in (FOLDER / name).read_text().splitlines())
+    )
+
+
 # What a form prints: {f} free, {u} used, {t} total, {l} largest, {m} least, {p} most used, {i}
 # number of the state, {s} seconds, {fk0} and so on in KiB, {pf} and {pu} per cent.
-TABLE = Path(__file__).with_name("telemetry") / "print-formats.tsv"
-FORMS = {
-    name: form.encode("latin-1", "backslashreplace").decode("unicode_escape")
-    for name, form in (line.split("\t") for line in TABLE.read_text().splitlines())
-}
+FORMS = read_table("print-formats.tsv")
+# Before a line: {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state.
+CLOCKS = {form: Clock.__members__.get(name) for form, name in read_table("clocks.tsv").items()}
 ASKED = {  # bytes of which nobody can tell whether they are free
     "bluetooth": "bt_mem heap={u}",
     "mbed alone": "Current heap: {u}\nMax heap size: {p}",
@@ -45,175 +55,27 @@ ASKED = {  # bytes of which nobody can tell whether they are free
     "fields by number": "field1={f}&field2={l}&status=free_heap",
     "a list's interval": 'PUTVAL "esp1/memory/memory-free" interval=60 1768903200:{f}',
 }
-CLOCKS = {  # {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state
-    "2026-01-{d:02} {h:02}:00:00 ": Clock.DATE,
-    "T{d:02}-{h:02}:00:00 ": Clock.UPTIME,
-    "2026-01-{d:02}T{h:02}:00:00.123Z ": Clock.DATE,
-    "[2026-01-{d:02} {h:02}:00:00.123] ": Clock.DATE,
-    "2026/01/{d:02} {h:02}:00:00 ": Clock.DATE,
-    "{d:02}.01.2026 {h:02}:00:00 ": Clock.DATE,
-    "{d:02}.01.26, {h:02}:00 ": Clock.DATE,
-    "01/{d:02}/2026 {H}:00:00 {half} ": Clock.DATE,
-    "2026-01-{d:02} {h:02}:00:00,123 - root - INFO - ": Clock.DATE,
-    "Jan {d:>2} {h:02}:00:00 host app[123]: ": Clock.YEAR,
-    "<14>Jan {d:>2} {h:02}:00:00 host app: ": Clock.YEAR,
-    "01-{d:02} {h:02}:00:00.123 I/app main: ": Clock.YEAR,
-    "01-{d:02} {h:02}:00:00.123  1234  5678 I app: ": Clock.YEAR,
-    "I01{d:02} {h:02}:00:00.123456 1234 file.cc:42] ": Clock.YEAR,
-    "[Tue Jan {d:>2} {h:02}:00:00 2026] ": Clock.DATE,
-    "{epoch} ": Clock.DATE,
-    "{epoch}123 ": Clock.DATE,
-    "({epoch}.123456) ": Clock.DATE,
-    "{H}:00:00 {half} ": Clock.DAY,
-    "{h:02}:00:00.123 -> ": Clock.DAY,
-    "[{h:02}:00:00][D][mem:39]: ": Clock.DAY,
-    "\x1b[0;36m[{h:02}:00:00][D][mem:39]: ": Clock.DAY,
-    "I ({h:02}:00:00.123) app: ": Clock.DAY,
-    "I ({ms}) app: ": Clock.UPTIME,
-    "\x1b[0;32mI ({ms}) app: ": Clock.UPTIME,
-    "[{up:02}:00:00.123,456] <inf> app: ": Clock.UPTIME,
-    "uart:~$ [{up:02}:00:00.123,456] <inf> app: ": Clock.UPTIME,
-    "[{seconds:>6}.345678] ": Clock.UPTIME,
-    "[{seconds:>6}.34] [ 9] [  INFO] [ap] ": Clock.UPTIME,
-    "[{ms:>9}][I][main.cpp:42] loop(): ": Clock.UPTIME,
-    "[{ms}] ": Clock.UPTIME,
-    "{ms} INFO ": Clock.UPTIME,
-    "{d}d {h:02}:00:00 ": Clock.UPTIME,
-    "up {d}d{h:02}h00m00s ": Clock.UPTIME,
-    "node up {seconds} s, ": Clock.UPTIME,
-    "ts=2026-01-{d:02}T{h:02}:00:00Z level=info ": Clock.DATE,
-    "2026-01-{d:02} {h:02}:00:00 I (345) app: ": Clock.DATE,
-    "#{n} ": None,
-    "[{n:08}] ": None,
-    "[main.c:42] ": None,
-    "[worker 3] ": None,
-    "[{d:02}/Jan/2026:{h:02}:00:00 +0000] ": Clock.DATE,
-    "Jan {d:02}, 2026 {h:02}:00:00 ": Clock.DATE,
-    "{d:02} Jan 2026 {h:02}:00:00 | ": Clock.DATE,
-    "202601{d:02}T{h:02}0000Z ": Clock.DATE,
-    "[2026-01-{d:02}_{h:02}:00:00] ": Clock.DATE,
-    "@{epoch} ": Clock.DATE,
-    "time={epoch} ": Clock.DATE,
-    "2026-01-{d:02}T{h:02}:00:00.000Z stdout F ": Clock.DATE,
-    "T+{seconds} ": Clock.UPTIME,
-    "+{ms}ms: ": Clock.UPTIME,
-    "{seconds}.000000: ": Clock.UPTIME,
-    "kernel: [{seconds:>6}.123456] ": Clock.UPTIME,
-    "uptime: {d} days, {h:02}:00:00, ": Clock.UPTIME,
-    "[{seconds}s] ": Clock.UPTIME,
-    "Jan {d:>2} {h:02}:00:00 pi kernel: [{seconds:>6}.123456] ": Clock.YEAR,
-    "{d:02}/01/2026 {h:02}:00:00 ": Clock.DATE,
-    "{d}/1/26, {h}:00:00 - ": Clock.DATE,
-    "01-{d:02}-2026 {h:02}:00:00 ": Clock.DATE,
-    "{h:02}h00m00s ": Clock.DAY,
-    "COM7 > [{h:02}:00:00] ": Clock.DAY,
-    "{d:02}.01. {h:02}:00:00 ": Clock.YEAR,
-    "Tue 2026-01-{d:02} {h:02}:00:00 CET host app[1]: ": Clock.DATE,
-    "{h:02}:00:00,123 INFO ": Clock.DAY,
-    "[{h:02}:00:00.123] [RX] - ": Clock.DAY,
-    "192.168.1.20 ": None,
-    "AA:BB:CC:DD:EE:FF ": None,
-    "{n} {ms} [main] ": None,
-    "line {n}: ": None,
-    "V {h:02}:00:00 main ": Clock.DAY,
-    "I [{ms}] main: ": Clock.UPTIME,
-    "[{up:03}:00:00] ": Clock.UPTIME,
-    "{ms} [I][Loader] ": Clock.UPTIME,
-    "{ms:010} [app] INFO: ": Clock.UPTIME,
-    "I, [2026-01-{d:02}T{h:02}:00:00.123 #412]  INFO -- : ": Clock.DATE,
-    "[2026-01-{d:02}][{h:02}:00:00] ": Clock.DATE,
-    "{d:02}-Jan-26 {h:02}:00:00 ": Clock.DATE,
-    "{d}:{h:02}:00:00 ": Clock.UPTIME,
-    "up={seconds}s ": Clock.UPTIME,
-    "[Trace]\t({seconds}.345, +5)\t ": Clock.UPTIME,
-    "{n:05}: ": None,
-    "2026.01.{d:02}-{h:02}.00.00 ": Clock.DATE,
-    "2026-01-{d:02} {h:02}h00 ": Clock.DATE,
-    "{d:02}:{h:02}:00:00 ": Clock.UPTIME,
-    "[2026-01-{d:02}T{h:02}:00:00.123456+01:00] ": Clock.DATE,
-    "2026-01-{d:02}T{h:02}.00.00 ": Clock.DATE,
-    "2026_01_{d:02} {h:02}:00:00 ": Clock.DATE,
-    "2026-01-{d:02} {h:02}.00.00 ": Clock.DATE,
-    "{d:02}Jan26 {h:02}:00:00 ": Clock.DATE,
-    "{d:02}-01-26 {h:02}:00:00 ": Clock.DATE,
-    "Tue, {d:02} Jan 2026 {h:02}:00:00 GMT ": Clock.DATE,
-    "Jan-{d:02}-2026 {h:02}:00:00 ": Clock.DATE,
-    "January {d}, 2026 at {h:02}:00:00 ": Clock.DATE,
-    "[{d:02}.01.26 {h:02}:00:00] ": Clock.DATE,
-    "D{d:02} {h:02}:00:00 ": Clock.UPTIME,
-    "Day {d}, {h:02}:00:00 ": Clock.UPTIME,
-    "{d} days {h:02}:00:00 ": Clock.UPTIME,
-    "{d}d {h}h 0m 5s ": Clock.UPTIME,
-    "{d}d{h:02}:00:05 ": Clock.UPTIME,
-    "[{up}h 0m 5s] ": Clock.UPTIME,
-    "{up}:00:05.123 ": Clock.UPTIME,
-    "[+{up}:00:05] ": Clock.UPTIME,
-    "uptime={seconds}s ": Clock.UPTIME,
-    "Uptime: {seconds} sec | ": Clock.UPTIME,
-    "t={seconds}.123 ": Clock.UPTIME,
-    "ms={ms} ": Clock.UPTIME,
-    "{ms}ms ": Clock.UPTIME,
-    "[{seconds}.123s] ": Clock.UPTIME,
-    "({seconds}) ": None,
-    "<{ms}> ": None,
-    "tick {ms}: ": None,
-    "@{ms} ": None,
-    "[{ms}ms] [INFO] ": Clock.UPTIME,
-    "{seconds:>10}.123456 main  ": Clock.UPTIME,
-    "[{h:02}:00:00.123456 INFO main] ": Clock.DAY,
-    "{h:02}.00.00 ": Clock.DAY,
-    "{h:02}:00:00.123: ": Clock.DAY,
-    "{h:02}h00 ": Clock.DAY,
-    "I {h:02}:00:00.123456 app main.c:42 ": Clock.DAY,
-    "0000{ms:012} ": None,
-    "[{n:4}/{ms:8}] ": None,
-    "E{ms:08d}: ": None,
-    "[CPU0] [{seconds}.123456] ": Clock.UPTIME,
-    "[INFO ][{ms}][main]: ": Clock.UPTIME,
-    "[{ms}][INFO][main]: ": Clock.UPTIME,
-    "({ms}) main: ": None,
-    "[00000{ms}] I/app: ": None,
-    "I/main [{ms}]: ": Clock.UPTIME,
-    "2026-01-{d:02}T{h:02}:00:00.000Z|INFO|esp1|": Clock.DATE,
-    "2026-01-{d:02} {h:02}:00:00 [esp1] INFO  mem.monitor - ": Clock.DATE,
-    "[2026-01-{d:02} {h:02}:00:00,123][INFO][mem] ": Clock.DATE,
-    "{epoch}.123 [esp1] ": Clock.DATE,
-    "[{epoch}000] ": Clock.DATE,
-    "{epoch}000000000 ": Clock.DATE,
-    "01{d:02} {h:02}:00:00 ": Clock.YEAR,
-    "2026-01-{d:02} {h:02}:00:00 CET ": Clock.DATE,
-    "2026-01-{d:02} {h:02}:00:00.123 +0100 ": Clock.DATE,
-    "I (2026-01-{d:02} {h:02}:00:00) app: ": Clock.DATE,
-    "26-01-{d:02} {h:02}:00:00 ": Clock.DATE,
-    "26/01/{d:02},{h:02}:00:00+04 ": Clock.DATE,
-    "[26/01/{d:02} {h:02}:00:00] ": Clock.DATE,
-    "I (26-01-{d:02} {h:02}:00:00.123) app: ": Clock.DATE,
-    "{h:02}:{up:02}:00:{n:02} ": None,
-    "{d:02}/01/2026, {H}:00:00 {half}: ": Clock.DATE,
-}
 
 
 def print_form(form: str) -> str:
     lines = []
     for i in range(STATES):
         free = FIRST - STEP * i
-        used, largest, least = TOTAL - free, free // 2, free - 5000
+        used, largest = TOTAL - free, free // 2
+        figures = {
+            "f": free, "u": used, "t": TOTAL, "l": largest, "m": free - 5000, "p": used + 5000
+        }  # fmt: skip
         kib = {
             f"{name}k{digits}": f"{value / 1024:.{digits}f}"
-            for name, value in (
-                *(("f", free), ("l", largest), ("u", used), ("t", TOTAL)),
-                *(("m", least), ("p", used + 5000)),
-            )
+            for name, value in figures.items()
             for digits in range(3)
         }
-        figures = {
-            "f": free, "u": used, "t": TOTAL, "l": largest, "m": least, "p": used + 5000,
-            "i": i, "s": 60 * i + 100, "l16": largest // 16, "f1": f"{free:,}".replace(",", "'"),
-            "f2": f"{free:,}".replace(",", "."),
-            "f3": f"{free:,}".replace(",", " "), "pf": round(100 * free / TOTAL),
-            "pu": round(100 * used / TOTAL), **kib,
+        others = {
+            "i": i, "s": 60 * i + 100, "l16": largest // 16, "pf": round(100 * free / TOTAL),
+            "pu": round(100 * used / TOTAL),
         }  # fmt: skip
-        lines.append(form.format(**figures))
+        grouped = {f"f{n}": f"{free:,}".replace(",", sign) for n, sign in enumerate("'. ", 1)}
+        lines.append(form.format(**figures, **kib, **others, **grouped))
     return "\n".join(lines) + "\n"
 
 
@@ -351,61 +213,7 @@ def test_the_log_tells_the_day_from_the_month(tmp_path, dates):
 
 
 # What stacks and runtimes print of their pools: the one that had nothing left, and its setting.
-POOLS = {
-    "lwIP's stats_display": (
-        "MEM HEAP\n\tavail: 16000\n\tused: 900\n\tmax: 988\n\terr: 0\nMEM TCP_SEG\n\tavail: 16\n"
-        "\tused: 3\n\tmax: 16\n\terr: 21\n",
-        "TCP_SEG ran dry: 13 of 16 entries free at last, 0 at least, 21 requests failed (its size: "
-        "MEMP_NUM_TCP_SEG). Raise it to 32 (256 bytes more, 16 each), and log again.",
-    ),
-    "Zephyr's net mem": (
-        "Address\t\tTotal\tAvail\tMaxUsed\tName\n0x2000a1c0\t14\t14\t2\tRX\n"
-        "0x2000a400\t36\t5\t36\tTX DATA (tx_bufs)\n",
-        "TX DATA tx_bufs ran dry: 5 of 36 buffers free at last, 0 at least (its size: "
-        "CONFIG_NET_BUF_TX_COUNT). Raise it to 72 (5,616 bytes more, 156 each), and log again.",
-    ),
-    "OpenThread's bufferinfo": (
-        "> bufferinfo\ntotal: 44\nfree: 0\nmax-used: 44\n6lo send: 0 0 0\nDone\n",
-        "0 of 44 buffers free at last, 0 at least (its size: "
-        "OPENTHREAD_CONFIG_NUM_MESSAGE_BUFFERS)",
-    ),
-    "NuttX's free": (
-        "      total       used       free    maxused    maxfree  nused  nfree name\n"
-        "     471040     470900        140     471040        100    120     10 Umem\n"
-        "      40960      12000      28960      13000      20000     20      3 Kmem\n",
-        "Umem ran dry: 140 of 471,040 B free at last, 0 at least (its size: CONFIG_RAM_SIZE).",
-    ),
-    "RT-Thread's list of mempools": (
-        "mempool  block  total free suspend thread\n-------- ----   ----  ---- --------------\n"
-        "mp1      0080   0016  0000 1:thread1\nmp2      0128   0008  0004 0\n",
-        "mp1 ran dry: 0 of 16 blocks free at last",
-    ),
-    "pools of a program, with words for a name and the size of a block": (
-        "Pool name    Size  Total  Used  Max  Err\nrx buffers  256  16  4  16  3\n"
-        "tx  256  16  2  9  0\n",
-        "rx buffers ran dry: 12 of 16 entries free at last, 0 at least, 3 requests failed (its "
-        "size: the number of its entries). Raise it to 19; then none would have failed.",
-    ),
-    "mbedTLS' status": (
-        "Current use: 33 blocks / 16300 bytes, max: 99 blocks / 16384 bytes (total 16384 bytes), "
-        "alloc / free: 8803 / 8770\n",
-        "The heap ran dry: 84 of 16,384 B free at last, 0 at least",
-    ),
-    "LVGL's monitor": (
-        "used:  47000 ( 98 %), frag:   3 %, biggest free:    200\n",
-        "Its size: LV_MEM_SIZE.",
-    ),
-    "MicroPython's mem_info": (
-        "GC: total: 92736, used: 79968, free: 12768\n No. of 1-blocks: 834, 2-blocks: 96, "
-        "max blk sz: 384, max free sz: 266\n",
-        "Largest free block: 4,256 B at last, 33.3 % of the free bytes.",
-    ),
-    "TFLite Micro's arena": (
-        "Failed to allocate tail memory. Requested: 8912, available 8704, missing: 208\n",
-        "A request of 8,912 B failed with 8,704 B free: memory was used up, and 208 B more would "
-        "have been enough.",
-    ),
-}
+POOLS = tomllib.loads((FOLDER / "pools.toml").read_text("utf-8"))
 # A request that failed in a line of its own, and why it did.
 FAILURES = {
     "Failed to alloc 2088\nfree heap: 1024": "used up, and 1,064 B more",
@@ -455,7 +263,7 @@ json_heap: free {own} B, in use {less} B, most in use 3120 B, of 4 KiB
 
 @pytest.mark.parametrize("name", POOLS)
 def test_the_pool_that_ran_dry_is_named_with_its_setting(tmp_path, name):
-    text, told = POOLS[name]
+    text, told = POOLS[name].values()
     (tmp_path / "device.log").write_text(text)
     shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
     assert told in " ".join(shown.split())

@@ -255,20 +255,24 @@ def test_every_call_that_returned_before_a_kill_is_recorded(build, tmp_path, tur
     assert reader.notes == []
 
 
-def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_path):
+def record_in_little(build, folder, *command):
+    """What a recorder keeps whose files cannot grow: the reader's notes, and its events."""
     limit = PAGE + (1 << 18)
-    ended = subprocess.run(
-        [build("deaths"), str(EVENTS), "_exit"],
-        env=preloaded(tmp_path),
+    subprocess.run(
+        [build(command[0]), *command[1:]],
+        env=preloaded(folder),
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        check=False,
+        check=True,
     )
-    assert ended.returncode == 0
-    (path,) = recordings(tmp_path)
+    (path,) = recordings(folder)
     reader, columns = strictly_read(path)
-    kept = len(columns["op"])
+    return reader.notes, len(columns["op"])
+
+
+def test_a_file_that_cannot_grow_ends_the_recording_not_the_program(build, tmp_path):
+    notes, kept = record_in_little(build, tmp_path, "deaths", str(EVENTS), "_exit")
     assert (1 << 18) // MOST_BYTES < kept < EVENTS
-    assert reader.notes == [
+    assert notes == [
         f"The recording ended early (File too large): {EVENTS - kept:,} later events are missing."
     ]
 
@@ -310,18 +314,9 @@ def test_a_program_that_its_filter_kills_keeps_its_recording_and_the_cause(
 
 
 def test_room_that_cannot_be_had_ends_the_recording_not_the_program(build, tmp_path):
-    limit = PAGE + (1 << 18)
-    ended = subprocess.run(
-        [build("confined"), "10", str(EVENTS), "filter"],
-        env=preloaded(tmp_path),
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
-        check=False,
-    )
-    assert ended.returncode == 0
-    (path,) = recordings(tmp_path)
-    reader, columns = strictly_read(path)
-    assert (1 << 17) // MOST_BYTES < len(columns["op"]) < EVENTS
-    assert "confined itself" in reader.notes[0]
+    notes, kept = record_in_little(build, tmp_path, "confined", "10", str(EVENTS), "filter")
+    assert (1 << 17) // MOST_BYTES < kept < EVENTS
+    assert "confined itself" in notes[0]
 
 
 def test_blocks_of_library_constructors_are_known(tmp_path):

@@ -18,7 +18,7 @@ from heapfit.comparison.heap_map import (
     share_sites,
 )
 from heapfit.importers import open_trace
-from heapfit.plan.allocators import find_allocators
+from heapfit.plan.allocators import splits_blocks
 from heapfit.programs.site_names import site_names
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.names import source_name
@@ -51,10 +51,9 @@ def read_shown(check: Check, sources: Sequence[Source]) -> ShownCheck:
             subject, heap_map, sites = _map_both(check, recording, (base, shown), sites)
         else:
             subject = subject_of_plan(check.plan.name, shown, check.plan)
-            (info,) = find_allocators([check.plan.plan.allocator])
             need = recording.needed.r_safe if recording.needed else None
             also = [] if need is None else [need]
-            heap_map = None if info.in_pieces else map_of(shown, [subject], also)
+            heap_map = None if splits_blocks(check.plan.plan) else map_of(shown, [subject], also)
         refusal = recording.run.refusal
         is_refused = refusal is not None and refusal.event > 0
         event = refusal.event - 1 if refusal and is_refused else shown.profile.u_max_event

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from heapfit.forecast.load import RARE, Load
-from heapfit.plan.allocators import find_allocators, scalars_of
+from heapfit.plan.allocators import info_of, scalars_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION, MOST_MARGIN
 
@@ -67,7 +67,7 @@ _FLOORS[MarginKind.UNKNOWN] = _FLOORS[MarginKind.LISTED]
 
 def margin_kind(plan: Plan, is_trained: bool) -> MarginKind:
     """The kind of margin that a plan needs; `is_trained`: it learned from the recordings."""
-    (info,) = find_allocators([plan.allocator])
+    info = info_of(plan)
     kind = _KIND_BY_LISTS[info.free_lists]
     if kind is MarginKind.UNKNOWN:
         return kind

@@ -16,7 +16,7 @@ from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.margin import HeapSize, MarginBasis, divide_by_peak, heap_size, margin_kind
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
-from heapfit.plan.allocators import find_allocators, splits_blocks
+from heapfit.plan.allocators import info_of, splits_blocks
 from heapfit.plan.brief import Brief
 from heapfit.plan.energy import Sram
 from heapfit.trace.tabular import arrow_table
@@ -94,8 +94,7 @@ class Row(Brief, Candidate):
     @property
     def needs_size(self) -> bool:
         """True if the plan needs sized deallocation, so that R is for callers that know sizes."""
-        (info,) = find_allocators([self.plan.allocator])
-        return info.needs_size
+        return info_of(self.plan).needs_size
 
     @property
     def is_exhaustive(self) -> bool:

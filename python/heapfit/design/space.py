@@ -24,7 +24,7 @@ from heapfit.design.portfolio import (
     standard_portfolio,
 )
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
+from heapfit.plan.allocators import find_allocators, info_of, is_for_any_program, takes_pools
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
@@ -181,8 +181,7 @@ def _drop_equal(candidates: Sequence[Candidate]) -> list[PortfolioEntry]:
 
 def drop_standard_values(plan: Plan) -> Plan:
     """The same plan without the scalars that have their standard value."""
-    (info,) = find_allocators([plan.allocator])
-    standards = {tunable.name: tunable.standard for tunable in info.tunables}
+    standards = {tunable.name: tunable.standard for tunable in info_of(plan).tunables}
     scalars = {name: value for name, value in plan.scalars.items() if value != standards.get(name)}
     shared = None if plan.shared is None else drop_standard_values(plan.shared)
     return replace(plan, scalars=scalars, shared=shared)

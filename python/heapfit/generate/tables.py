@@ -142,8 +142,7 @@ class HeapDesign:
     @property
     def needs_size(self) -> bool:
         """True if callers pass a block's size when they free or resize it."""
-        (info,) = find_allocators([self.plan.allocator])
-        return info.needs_size
+        return find_allocators([self.plan.allocator])[0].needs_size
 
 
 def make_shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOptions) -> HeapDesign:

@@ -15,7 +15,8 @@ from heapfit.programs.executable import Executable, read_executable
 _LEAST = 4 << 20  # bytes beyond malloc's that are reported; below, stacks and tables of the loader
 _UNKNOWN = "memory that the program mapped itself"
 _ADVICE = "a recorder of malloc cannot see it"
-_RUNTIMES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))["runtime"]
+_TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
+_RUNTIMES: list[Mapping[str, Any]] = tomllib.loads(_TEXT)["runtime"]
 
 
 def describe_unseen(watch: Watch, live_peak: int) -> str | None:

@@ -29,7 +29,7 @@ from typing import Final
 
 from heapfit import _engine
 from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost
-from heapfit.plan.allocators import find_allocators
+from heapfit.plan.allocators import info_of
 from heapfit.plan.plan import Plan
 
 COMPILER: Final = "arm-none-eabi-gcc 12.2.1"  # of all tables
@@ -65,8 +65,8 @@ def code_label(plan: Plan) -> str:
     >>> code_label(Plan("tlsf", {"probes": 0}))
     'tlsf:probes=0'
     """
-    (info,) = find_allocators([plan.allocator])
-    parts = (_tunable_label(tunable, plan) for tunable in info.tunables if tunable.kind == "scalar")
+    tunables = info_of(plan).tunables
+    parts = (_tunable_label(one, plan) for one in tunables if one.kind == "scalar")
     chosen = ",".join(part for part in parts if part)
     label = f"{plan.allocator}:{chosen}" if chosen else plan.allocator
     label += "" if _finds_pools_at_once(plan) else " (pools searched)"
