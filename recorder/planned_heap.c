@@ -80,15 +80,15 @@ static size_t round_up(size_t size) {
 }
 
 /* True where a resize is a request, a copy and a free. */
-static bool moves(size_t old, size_t size) {
-    const size_t own = round_up(at_least(old)), asked = round_up(size);
+static bool moves(const void *block, size_t old, size_t size) {
+    const size_t asked = round_up(size);
     switch (asks.resizes) {
     case IN_PLACE:
         return false;
     case SHRINK:
         return size > old;
     case CUT:
-        return asked != own && asked + asks.least_cut > own;
+        return asked != run_usable_size(block) && asked + asks.least_cut > run_usable_size(block);
     case MOVE:
         break;
     }
@@ -298,8 +298,8 @@ static bool place(struct state *s, size_t size, unsigned alignment_log2, struct 
 }
 
 static void *resized(struct entry known, size_t size) {
-    if (!moves(known.size, size)) {
-        return RESIZE(known.planned, known.size, at_least(size));
+    if (!moves(known.planned, known.size, size)) {
+        return RESIZE(known.planned, known.size, asks.resizes == CUT ? size : at_least(size));
     }
     void *block = run_malloc(at_least(size));
     if (block != NULL) {

@@ -68,7 +68,10 @@ void bind_event(nb::module_ &module) {
              "Appends columns of equal length; no alignments, or no tags, means that all are 0.")
         .def("tagged", &tagged, nb::arg("tag"), "The same events, the requests with these tags.")
         .def("moving", &moving, nb::arg("moves"),
-             "The same without tags, the resizes with a 1 served by a new block, a copy, a free.")
+             "The same without tags, the resizes with a 1 served by a new block, a copy, a free; "
+             "with "
+             "more unless their chunk is just so large, or loses as many bytes as the low byte "
+             "says; the high byte: the least new block.")
         .def("ops", &column<std::uint8_t, &Event::op>, "As in a trace; a copy.")
         .def("objects", &column<ObjectId, &Event::object>, "A copy.")
         .def("sizes", &column<Bytes, &Event::size>, "Bytes; a copy.")

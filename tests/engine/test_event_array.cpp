@@ -49,7 +49,7 @@ TEST(only_a_resize_moves) {
     EventArray array;
     array.append({ops, objects, sizes, {}, {}});
     const EventArray moving = array.moving(moves);
-    const std::array<int, 6> expected = {0, 0, 0, 0, 1, 0};
+    const std::array<int, 6> expected = {0, 0, 0, 0, 7, 0};
     for (std::size_t i = 0; i < expected.size(); i++) {
         CHECK(moving.events()[i].tag == expected[i]);
     }

@@ -50,7 +50,7 @@ struct Replay::Visitor {
         }
         totals.resizes++;
         const void *const address =
-            event.tag == 0
+            event.tag == 0 || stays(event, block)
                 ? operations.resize_sized(heap, plan, address_of(block), block.size, event.size)
                 : move(event, block);
         if (address == nullptr) {
@@ -83,10 +83,19 @@ struct Replay::Visitor {
         }
     }
 
+    // Whether a resize stays in its chunk, by its mark (EventArray::moving).
+    [[nodiscard, gnu::noinline]] bool stays(const Event &event, const Block &block) const {
+        const UncountedAccesses uncounted;
+        const Bytes now = operations.usable_size(heap, plan, address_of(block));
+        const Bytes asked = (event.size + plan->alignment - 1) / plan->alignment * plan->alignment;
+        return event.tag > 1 && (asked == now || asked + (event.tag & 0xFF) <= now);
+    }
+
     // A resize of a heap that has none: its caller takes a new block and copies, and keeps the old
     // one if there is none.
     [[gnu::noinline]] const void *move(const Event &event, const Block &block) {
-        const void *const address = operations.alloc(heap, plan, event.size);
+        const Bytes least = event.tag >> 8;
+        const void *const address = operations.alloc(heap, plan, std::max(event.size, least));
         if (address != nullptr) {
             totals.payload += std::min<Bytes>(block.size, event.size);
             give_back(block);

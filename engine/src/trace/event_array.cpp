@@ -74,7 +74,7 @@ std::uint16_t tag_of(const Event &event, std::uint16_t tag) {
 }
 
 std::uint16_t move_of(const Event &event, std::uint16_t move) {
-    return event.op == Op::resize && move != 0 ? std::uint16_t{1} : std::uint16_t{0};
+    return event.op == Op::resize ? move : std::uint16_t{0};
 }
 
 } // namespace

@@ -225,7 +225,7 @@ def _compile_heap(plan: PlanFile, folder: Path, bits: int) -> Path:
 def _define_heap(heap: Heap) -> list[str]:
     """The options of the compiler that make the library ask as a system does."""
     unit = heap.plan.alignment
-    asks = (heap.resizes.name, heap.least, heap.least_cut, unit, 2**24 if heap.aligns else unit)
+    asks = (heap.resizes.name, heap.least, heap.mark % 256, unit, 2**24 if heap.aligns else unit)
     return [f"-DHFIT_SYSTEM_HEAP={', '.join(map(str, asks))}", "-DHFIT_MARKS=0"]
 
 

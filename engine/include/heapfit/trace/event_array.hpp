@@ -44,8 +44,9 @@ class EventArray {
     // The same events, with a tag for each. Only requests that may be tagged carry theirs.
     [[nodiscard]] EventArray tagged(std::span<const std::uint16_t> tags) const;
 
-    // The same events without tags, the resizes with a 1 moved: served by a new block, a copy and a
-    // free.
+    // The same events with a mark on each resize, else without tags. 0: the heap does it. 1: moved,
+    // by a new block, a copy and a free. Else moved unless the chunk is just so large or loses as
+    // many bytes as the low byte says; the high byte is the least size of a new block.
     [[nodiscard]] EventArray moving(std::span<const std::uint16_t> moves) const;
 
     [[nodiscard]] std::span<const Event> events() const { return events_; }

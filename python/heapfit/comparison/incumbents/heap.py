@@ -82,7 +82,7 @@ class Heap:
     resizes: Resizes = Resizes.IN_PLACE
     aligns: bool = True  # False: beyond its plan's alignment it serves no request
     least: int = 0  # smaller requests are served as this
-    least_cut: int = 0  # the least that a block loses in place where it is cut
+    mark: int = 0  # of resizes that depend on the block's chunk (EventArray.moving)
     refuses_zero: bool = False  # a request of 0 B gets no block
     is_region: bool = True  # its memory is the plan's region, control and all
     has_sentinel: bool = True  # the plan's region ends in a word of ours
@@ -139,7 +139,7 @@ class Heap:
                 f"{format_event(first)}: asks for an alignment of {requests.alignment[first]}, "
                 f"which {self.title} cannot serve"
             )
-        if self.resizes is not Resizes.IN_PLACE:
+        if self.resizes in (Resizes.SHRINK, Resizes.MOVE):
             requests = _replace_resizes(requests, self.find_moves(requests))
         return self._with_least(requests)
 
@@ -153,9 +153,10 @@ class Heap:
         )
 
     def _with_least(self, requests: Requests) -> Requests:
-        is_freed = is_end(requests.op, requests.size)
-        least = np.where(is_freed, np.uint64(0), np.uint64(self.least))
-        return replace(requests, size=np.maximum(requests.size, least))
+        is_cut = (requests.op == RESIZE) & (self.mark > 0)  # may be, to less
+        is_left = is_end(requests.op, requests.size) | is_cut
+        least = np.where(is_left, np.uint64(0), np.uint64(self.least))
+        return replace(requests, size=np.maximum(requests.size, least), moves=self.mark)
 
     def events(self, recording: ReplayableTrace) -> _engine.EventArray:
         """What the engine replays for a recording; HeapfitError if the heap cannot serve it."""
@@ -169,7 +170,8 @@ class Heap:
         """Each event of a recording for a replay that goes on, these resizes by a new block."""
         if self.is_ours:
             return recording.events_for(self.plan)
-        return self._with_least(requests_of(recording)).engine().moving(moves.astype(np.uint16))
+        asked = self._with_least(requests_of(recording)).engine()
+        return asked.moving(moves.astype(np.uint16) * np.uint16(self.mark or 1))
 
     def trial(self, recording: ReplayableTrace, base: int = 0) -> _engine.Trial:
         """A trial of the plan, in a region whose start is aligned to `base` at least."""
@@ -188,16 +190,9 @@ class Heap:
             )
 
     def _moves(self, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """True where the heap serves a resize from `old` to `size` by a new block."""
-        if self.resizes is not Resizes.CUT:
-            grows = (size > old) & (self.resizes is Resizes.SHRINK)
-            return np.asarray(grows | (self.resizes is Resizes.MOVE))
-        unit = np.uint64(self.plan.alignment)
-        new, own = (
-            (one + unit - np.uint64(1)) // unit * unit
-            for one in (size, np.maximum(old, np.uint64(self.least)))
-        )
-        return np.asarray((new != own) & (new + np.uint64(self.least_cut) > own))
+        """True where the heap may serve a resize from `old` to `size` by a new block."""
+        grows = (size > old) & (self.resizes is Resizes.SHRINK)
+        return np.asarray(grows | (self.resizes in (Resizes.MOVE, Resizes.CUT)))
 
     def _chunks_in(self, region: int) -> int:
         """Bytes from the first chunk to the sentinel (core/src/tiling/tiling.h draws both)."""
@@ -285,7 +280,9 @@ def make_system_heap(name: str, alignment: int, **changed: int) -> Heap:
         "plan": Plan(scalars.pop("allocator"), scalars),
         "resizes": Resizes[facts["resizes"]],
         "least": least,
-        "least_cut": -(-(header + facts.get("least_cut", 0)) // unit) * unit,
+        "mark": (header + facts["least_cut"]) // -unit * -unit + 256 * least
+        if "least_cut" in facts
+        else 0,
         "own": facts.get("own", 0) + facts["headers"][0] * header,
         "unset": facts.get("unset", 0) + facts["headers"][1] * header,
     }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -23,13 +23,16 @@ class Requests:
     named: NDArray[np.uint32]  # the object: how many were allocated before it
     size: NDArray[np.uint64]  # bytes
     alignment: NDArray[np.uint32]
+    moves: int = field(
+        default=0, kw_only=True
+    )  # how resizes are served: the mark of EventArray.moving
 
     def engine(self, first: int = 0, last: int | None = None) -> _engine.EventArray:
         """The events from `first` on, up to `last`, for the engine to replay."""
         part = slice(first, last)
         events = _engine.EventArray(first)
         events.append(self.op[part], self.named[part], self.size[part], self.alignment[part])
-        return events
+        return _move_all(events, self.moves)
 
     def events_for(self, _: Plan) -> _engine.EventArray:
         """The requests for any plan: they have no call sites."""
@@ -90,7 +93,12 @@ def insert_probes(
             _alternate("u8", requests.size[part], size, 0),
             _alternate("u4", requests.alignment[part], 0, 0),
         )
-        yield events
+        yield _move_all(events, requests.moves)
+
+
+def _move_all(events: _engine.EventArray, mark: int) -> _engine.EventArray:
+    """The events with this mark on each resize."""
+    return events.moving(np.full(len(events), mark, np.uint16)) if mark else events
 
 
 def _alternate(kind: str, *values: NDArray[Any] | int) -> NDArray[Any]:
