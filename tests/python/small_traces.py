@@ -76,6 +76,27 @@ def event_array(rows: Iterable[tuple[int, int, int]]) -> _engine.EventArray:
     return array
 
 
+def random_calls(
+    seed: int, count: int, sizes: Sequence[int], ops: Sequence[int] = (0,)
+) -> list[tuple[int, int, int]]:
+    """Allocations by these operations, resizes and frees as (operation, object, size)."""
+    draw = random.Random(seed)
+    live: list[int] = []
+    rows = []
+    born = 0
+    for _ in range(count):
+        action = draw.random()
+        if not live or action < 0.5:
+            rows.append((ops[born % len(ops)], born, draw.choice(sizes)))
+            live.append(born)
+            born += 1
+        elif action < 0.6:
+            rows.append((3, draw.choice(live), draw.choice(sizes)))
+        else:
+            rows.append((4, live.pop(draw.randrange(len(live))), 0))
+    return rows
+
+
 def _slots(path, events, draw, size, pointer_bits) -> Path:
     live: list[int] = []
     lines = ["# heap-events 1", f"# pointer_bits {pointer_bits}"]

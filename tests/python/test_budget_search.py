@@ -11,7 +11,7 @@ import packet_pools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from small_traces import bimodal, event_array, load_lines
+from small_traces import bimodal, event_array, load_lines, random_calls
 
 from heapfit import _engine
 from heapfit.design.budgets.certified import Method, find_budgets
@@ -61,24 +61,6 @@ def test_where_the_search_ends_early_the_best_found_and_a_bound_are_told() -> No
 Event = tuple[int, int, int]  # op, object, size
 
 
-def random_events(sizes: list[int], seed: int, count: int) -> list[Event]:
-    draw = random.Random(seed)
-    live: list[int] = []
-    events = []
-    born = 0
-    for _ in range(count):
-        action = draw.random()
-        if not live or action < 0.5:
-            events.append((ALLOC, born, draw.choice(sizes)))
-            live.append(born)
-            born += 1
-        elif action < 0.6:
-            events.append((RESIZE, draw.choice(live), draw.choice(sizes)))
-        else:
-            events.append((FREE, live.pop(draw.randrange(len(live))), 0))
-    return events
-
-
 def stored(events: list[Event], folder: Path) -> LoadedTrace:
     letters = {ALLOC: "a", RESIZE: "r", FREE: "f"}
     lines = (
@@ -115,7 +97,7 @@ def waste_by_counting(events: list[Event], classes: tuple[int, ...]) -> float:
 @pytest.mark.parametrize("seed", range(6))
 def test_no_choice_of_classes_is_better(tmp_path: Path, seed: int) -> None:
     sizes = [5, 8, 20, 24, 61, 100, 104, 333, 1500]
-    events = random_events(sizes, seed, 200)
+    events = random_calls(seed, 200, sizes)
     loaded = stored(events, tmp_path)
     best = best_classes(loaded)
     bounds = sorted({-(-size // 8) * 8 for _, _, size in events if size})
@@ -149,7 +131,7 @@ def test_cheapest_cuts_are_the_cheapest_of_all(count: int, seed: int) -> None:
 @pytest.mark.parametrize("seed", range(4))
 def test_range_peaks_are_those_of_following_every_range(seed: int) -> None:
     bounds = [8, 40, 64, 200, 300]
-    events = random_events([0, 3, 8, 9, 40, 64, 100, 200, 250, 500], seed, 300)
+    events = random_calls(seed, 300, [0, 3, 8, 9, 40, 64, 100, 200, 250, 500])
     # A resize to 0 is a free.
     events = [(op, number, max(size, 1) if op == RESIZE else size) for op, number, size in events]
     expected = np.zeros((5, 5), np.uint32)

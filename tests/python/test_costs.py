@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from small_traces import heapfit, heapfit_json
+from small_traces import heapfit, heapfit_json, random_calls
 
 from heapfit import _engine
 from heapfit.comparison.costs import instruction_model as models
@@ -168,28 +168,12 @@ def events(*rows: tuple[int, int, int]) -> _engine.EventArray:
     return made
 
 
-def random_events(seed: int) -> _engine.EventArray:
-    draw = np.random.default_rng(seed)
-    rows: list[tuple[int, int, int]] = []
-    live: list[int] = []
-    allocated = 0
-    for _ in range(2000):
-        chance = draw.random()
-        if live and chance < 0.45:
-            rows.append((FREE, live.pop(int(draw.integers(len(live)))), 0))
-        elif live and chance < 0.6:
-            rows.append((RESIZE, live[int(draw.integers(len(live)))], int(draw.integers(1, 300))))
-        else:
-            op = int(draw.choice([ALLOC, ZEROED, ALIGNED]))
-            rows.append((op, allocated, int(draw.integers(1, 300))))
-            live.append(allocated)
-            allocated += 1
-    return events(*rows)
-
-
 @pytest.mark.parametrize("allocator", ["tlsf", "best_fit", "first_fit"])
 def test_the_tally_adds_up_to_what_one_replay_counts(allocator: str) -> None:
-    plan, done = _engine.Plan(allocator, {}), random_events(5)
+    plan, done = (
+        _engine.Plan(allocator, {}),
+        events(*random_calls(5, 2000, range(1, 300), (ALLOC, ZEROED, ALIGNED))),
+    )
     costs = _engine.call_costs(plan, done, REGION)
     replay = _engine.Replay(plan, REGION)
     assert replay.feed(done)

@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pools of sizes: special ones of Mamagkakis et al., budgets of Lee and Yi; the fullest moments."""
 
-import random
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from small_traces import event_array, load_lines
+from small_traces import event_array, load_lines, random_calls
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate, Portfolio
@@ -172,33 +171,7 @@ def test_pools_of_each_size_end_at_256_of_them_and_below_2_gib(tmp_path, sizes, 
 
 # ---- Lee and Yi's budgets
 
-SIZES = (16, 24, 40, 64, 104)
-Event = tuple[int, int, int]  # op, object, size
-ALLOC, RESIZE, FREE = 0, 3, 4
-
-
-def random_events(seed: int, count: int) -> list[Event]:
-    """Allocations, resizes and frees; half of the sizes are in SIZES once rounded up to 8."""
-    draw = random.Random(seed)
-    live: list[int] = []
-    born = 0
-    events: list[Event] = []
-    for _ in range(count):
-        size = draw.choice(SIZES) - draw.choice((0, 0, 3)) if draw.random() < 0.7 else 200
-        action = draw.random()
-        if not live or action < 0.5:
-            events.append((ALLOC, born, size))
-            live.append(born)
-            born += 1
-        elif action < 0.6:
-            events.append((RESIZE, draw.choice(live), size))
-        else:
-            events.append((FREE, live.pop(draw.randrange(len(live))), 0))
-    return events
-
-
-def rounded(size: int) -> int:
-    return -(-max(size, 1) // 8) * 8
+ALLOC, FREE = 0, 4
 
 
 def test_a_plan_keeps_no_empty_budget() -> None:
@@ -234,7 +207,7 @@ def test_the_classes_with_most_weight_are_chosen_of_equal_ones_the_smaller(
 
 @pytest.mark.parametrize("event", [0, 41, 149])
 def test_what_is_live_at_an_event_is_what_was_asked_for_last(event: int) -> None:
-    events = random_events(99, 150)
+    events = random_calls(99, 150, [13, 16, 24, 37, 40, 64, 104, 200])
     sizes, counts = live_sizes_at(event_array(events), event)
     live: dict[int, int] = {}
     for _, object_number, size in events[: event + 1]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from captures import between, ethernet, ipv4, pcap
-from small_traces import heapfit, heapfit_json, load_lines, table2
+from small_traces import heapfit, heapfit_json, load_lines, random_calls, table2
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
@@ -61,22 +61,12 @@ def trace_of(path, events, kind="heap"):
     return write_trace(path, [columns], TraceInfo(program="made", pointer_bits=32, kind=kind))
 
 
-def random_events(seed, count=3000):
-    """Allocations, resizes (to 0 too) and frees of a few sizes; a size of 0 occurs."""
-    draw = random.Random(seed)
-    live, events, born, time = [], [], 0, 0
-    for _ in range(count):
-        time += draw.randrange(0, 50)
-        kind = draw.random()
-        if not live or kind < 0.45:
-            events.append((ALLOC, born, draw.choice([0, 40, 41, 64, 100, 1500]), time))
-            live.append(born)
-            born += 1
-        elif kind < 0.6:
-            events.append((RESIZE, draw.choice(live), draw.choice([40, 64, 1500]), time))
-        else:
-            events.append((FREE, live.pop(draw.randrange(len(live))), 0, time))
-    return events
+def timed_calls(seed):
+    """Calls of a few sizes with their times; some allocations ask for 0 bytes."""
+    return [
+        (op, name, 64 if (op, size) == (RESIZE, 0) else size, 75 * (i // 3))
+        for i, (op, name, size) in enumerate(random_calls(seed, 3000, [0, 40, 41, 64, 100, 1500]))
+    ]
 
 
 def model(events, pools, assign):
@@ -103,7 +93,7 @@ def model(events, pools, assign):
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_demand_is_what_following_every_block_tells(tmp_path, seed):
     pools = [(40, True), (64, False), (128, False), (1500, True)]
-    events = random_events(seed)
+    events = timed_calls(seed)
     assign = smallest_that_fits(pools)
     demands = measure_demand(trace_of(tmp_path / "t", events), len(pools), assign)
     needs, times = model(events, len(pools), assign)
@@ -118,7 +108,7 @@ def test_demand_is_what_following_every_block_tells(tmp_path, seed):
 
 
 def test_a_chain_takes_as_many_units_as_hold_it(tmp_path):
-    events = random_events(7)
+    events = timed_calls(7)
 
     def assign(sizes):
         return np.zeros(len(sizes), dtype=np.int64), 1 + sizes // 100
@@ -130,7 +120,7 @@ def test_a_chain_takes_as_many_units_as_hold_it(tmp_path):
 
 
 def test_demand_does_not_depend_on_where_a_batch_ends(tmp_path, limit):
-    events = random_events(4)
+    events = timed_calls(4)
     trace = trace_of(tmp_path / "t", events)
     assign = smallest_that_fits([(2000, False)])
     (whole,) = measure_demand(trace, 1, assign)

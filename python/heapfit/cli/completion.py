@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Completion of commands, their options and the names that they know, as a script of a shell."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 from heapfit import _engine
 from heapfit.cli.arguments import Shell
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heap_names import list_heap_names
+from heapfit.fact_files import read_facts
 from heapfit.plan.allocators import find_allocators
 
 
@@ -21,7 +20,7 @@ def completion_lines(shell: Shell, commands: Mapping[str, Sequence[Option]]) -> 
         "allocators": allocators,
         "workload": [info.name for info in _engine.workloads()],
     }
-    script = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))[shell]
+    script = read_facts(__file__, "completion.toml")[shell]
     yield f"# SPDX-License-Identifier: Apache-2.0\n# {shell} completion of heapfit: source it."
     yield script["begin"]
     for name, options in commands.items():

@@ -7,10 +7,9 @@ at its head what it does for that platform.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from heapfit.fact_files import read_facts
 from heapfit.plan.targets import Platform
 
 
@@ -27,5 +26,7 @@ class PlatformForm:
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
 
-_TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
-FORMS = {Platform(name): PlatformForm(**form) for name, form in tomllib.loads(_TEXT).items()}
+FORMS = {
+    Platform(name): PlatformForm(**form)
+    for name, form in read_facts(__file__, "platforms.toml").items()
+}

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from functools import cache, partial, reduce
 from itertools import islice, product
-from pathlib import Path
 from typing import TypeAlias
 
+from heapfit.fact_files import read_facts
 from heapfit.images.memory import DumpedMemory, UnreadError
 from heapfit.images.walk import (
     FREE,
@@ -39,7 +38,7 @@ _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 @cache
 def load_layouts() -> tuple[Layout, ...]:
     """The rows of layouts.toml, each with what it does not say itself."""
-    table = tomllib.loads(Path(__file__).with_name("layouts.toml").read_text(encoding="utf-8"))
+    table = read_facts(__file__, "layouts.toml")
     titled: dict[str, Layout] = {"": table["defaults"]}
     for row in table["heap"]:
         titled[row["title"]] = titled[row.get("like", "")] | row

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.fact_files import read_facts
 from heapfit.importers import networks
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.packets import PacketSource, is_packets
@@ -205,7 +205,7 @@ def find_foreign(head: bytes) -> tuple[str, str]:
 @cache
 def _read_foreign() -> tuple[tuple[re.Pattern[bytes], str, str], ...]:
     """Of each foreign kind how a file begins, what it is, and what to do with it."""
-    facts = tomllib.loads(Path(__file__).with_name("foreign.toml").read_text("utf-8"))
+    facts = read_facts(__file__, "foreign.toml")
     return tuple(
         (
             re.compile(one["rule"].encode(), re.MULTILINE),

@@ -10,14 +10,14 @@ until none fits, so a terminal's clock may stand before the device's own.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice, pairwise
 from math import inf
-from pathlib import Path
+
+from heapfit.fact_files import read_facts
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 
@@ -48,7 +48,7 @@ _OPEN = (
     r"""(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
 )
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
-_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_FACTS = read_facts(__file__, "log_lines.toml")
 _PARTS = _FACTS["part"] | {"MONTH": rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"}
 
 

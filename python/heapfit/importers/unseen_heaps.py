@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from heapfit.fact_files import read_facts
 from heapfit.importers.processes import Watch
 from heapfit.programs.executable import Executable, read_executable
 
 _LEAST = 4 << 20  # bytes beyond malloc's that are reported; below, stacks and tables of the loader
 _UNKNOWN = "memory that the program mapped itself"
 _ADVICE = "a recorder of malloc cannot see it"
-_TEXT = Path(__file__).with_suffix(".toml").read_text("utf-8")
-_RUNTIMES: list[Mapping[str, Any]] = tomllib.loads(_TEXT)["runtime"]
+_RUNTIMES: list[Mapping[str, Any]] = read_facts(__file__, "unseen_heaps.toml")["runtime"]
 
 
 def describe_unseen(watch: Watch, live_peak: int) -> str | None:

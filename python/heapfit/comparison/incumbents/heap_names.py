@@ -4,19 +4,16 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 from heapfit import _engine
 from heapfit.errors import RemovedError, did_you_mean, find_similar
+from heapfit.fact_files import read_facts
 from heapfit.plan.allocators import find_allocators, list_aliases
 
 # The facts about the heaps of systems, by the names that users type.
-SYSTEM_HEAPS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
-    Path(__file__).with_name("systems.toml").read_text(encoding="utf-8")
-)
+SYSTEM_HEAPS: Final[Mapping[str, Mapping[str, Any]]] = read_facts(__file__, "systems.toml")
 SIMULATED: Final = "simulated from its algorithm"
 # Reference allocators of every answer, whatever the incumbent is.
 TLSF: Final = "tlsf"

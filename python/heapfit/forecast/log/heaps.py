@@ -7,15 +7,14 @@ What a stack prints of its own pools names none of its settings: the rows of hea
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Sequence
 from math import inf
-from pathlib import Path
 
+from heapfit.fact_files import read_facts
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
 from heapfit.forecast.log.states import TelemetryLog
 
-_FACTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+_FACTS = read_facts(__file__, "heaps.toml")
 
 
 def find_setting(name: str, text: str, *, is_row: bool) -> tuple[str, str, int]:

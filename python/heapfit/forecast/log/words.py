@@ -10,14 +10,13 @@ one way to say it, with who prints it so where it is not what everybody writes.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 from math import nan
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from heapfit.fact_files import read_facts
 from heapfit.forecast.log.states import LARGEST_VALUE, Field
 
 
@@ -30,7 +29,7 @@ class Figure(NamedTuple):
     name: str  # the text before it
 
 
-_FACTS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
+_FACTS = read_facts(__file__, "words.toml")
 _SPELLINGS = tuple((re.compile(one["rule"]), one["plain"]) for one in _FACTS["spelling"])
 _RULES = tuple(
     (Field(one["field"]) if "field" in one else None, re.compile("".join(one["rule"])))

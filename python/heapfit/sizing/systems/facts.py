@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS
+from heapfit.fact_files import read_facts
 from heapfit.sizing.settings import Assumption
 
 Values: TypeAlias = Mapping[str, int]  # of assumptions, by name
@@ -30,6 +29,4 @@ def standard_assumptions(facts: Facts) -> tuple[Assumption, ...]:
 
 # Of each system its title, the form of its settings, and how they follow from captures of
 # `packets` or from recordings of a `heap`.
-SYSTEMS: Mapping[str, Facts] = MappingProxyType(
-    tomllib.loads(Path(__file__).with_name("facts.toml").read_text(encoding="utf-8"))
-)
+SYSTEMS: Mapping[str, Facts] = MappingProxyType(read_facts(__file__, "facts.toml"))
