@@ -90,3 +90,15 @@ void vPortFree(void *given) {
         (void)xTaskResumeAll();
     }
 }
+
+/* What is free, headers included, and the largest block of it. */
+void vPortGetHeapStats(HeapStats_t *stats) {
+    *stats = (HeapStats_t){0};
+    for (const block *one = first.next; one; one = one->next) {
+        stats->xAvailableHeapSpaceInBytes += one->size;
+        stats->xNumberOfFreeBlocks++;
+        if (one->size > stats->xSizeOfLargestFreeBlockInBytes) {
+            stats->xSizeOfLargestFreeBlockInBytes = one->size;
+        }
+    }
+}
