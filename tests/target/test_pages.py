@@ -24,6 +24,8 @@ from harness import sources
 from harness.board import CORTEX_M3
 from harness.emulator import emulate
 from harness.image import Image
+from heapfit.comparison.costs.heap_costs import find_code
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.external_tool import run
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.importers.target_log import Emulation
@@ -47,7 +49,9 @@ alignment = 8
 ON_TARGET = "docs/on-target.md"
 BARE = "docs/guides/bare-metal.md"
 CRASHES = "docs/crashes.md"
+COSTS = "docs/costs.md"
 EVIDENCE = "docs/evidence/on-target.md"
+SITES = "-DHFIT_RECORD_CALL_SITES=1"
 PAGES_TO_COPY = [
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guides").glob("*.md")),
     *(ON_TARGET, "docs/generate.md", CRASHES),
@@ -354,6 +358,40 @@ def test_the_recorder_is_not_in_the_recording(folder: Path) -> None:
     assert asked[0][-STEPS:] == [*range(SMALLEST, SMALLEST + STEPS)]
     assert set(asked[0][:-STEPS:2]) <= {1024, 512}  # the stacks of the program and the idle task
     assert (asked[:2], told[:2]) == (asked[2:], told[2:])
+
+
+@pytest.mark.parametrize(
+    ("system", "options", "ring"),
+    [
+        ("tasks", "", 6144),
+        *((system, SITES, 9216) for system in ("tasks", "loop", "shadows")),
+    ],
+)
+def test_half_of_the_ring_loses_no_event_of_the_example(
+    tmp_path: Path, system: str, options: str, ring: int
+) -> None:
+    """So the ring is twice as large as any burst there; and no block is given twice."""
+    assert f"{ring:,} B" in page(ON_TARGET)
+    trace = recorded_firmware(tmp_path, system, f"{options} -DHFIT_RECORD_RING_SIZE={ring // 2}")
+    assert trace.info.events > 40_000
+    assert trace.info.notes == ()
+
+
+def test_a_ring_that_is_too_small_is_told_with_the_blocks_given_twice(tmp_path: Path) -> None:
+    trace = recorded_firmware(tmp_path, "tasks", f"{SITES} -DHFIT_RECORD_RING_SIZE=1024")
+    missing, twice, *_ = trace.info.notes
+    assert re.match(r"[1-9][\d,]* events are missing in .* double HFIT_RECORD_RING_SIZE", missing)
+    assert re.search(r"[1-9][\d,]* blocks in all, taken as freed", twice)
+
+
+def recorded_firmware(folder: Path, system: str, options: str) -> Trace:
+    """20 seconds of the example's firmware, drained where nothing else is to be done."""
+    words = (f"SYSTEM={system}", "RECORD=1", f"OPTIONS={options}", f"BUILD={folder}")
+    subprocess.run(["make", "-s", "-C", str(ROOT / "examples/firmware"), *words], check=True)
+    machine = ("--machine", "-icount shift=6,sleep=off")
+    run_of = ("record", "--qemu", "firmware.elf", *machine, "-o", "run.parquet", "--", "1", "20")
+    heapfit(*run_of, folder=folder)
+    return Trace.open(folder / "run.parquet")
 
 
 def loop_project(folder: Path, declared: str, looped: str, end: str) -> str:
@@ -746,3 +784,56 @@ def test_the_flash_that_the_page_tells_is_what_is_linked(folder: Path) -> None:
         by_make(folder, sink, *freertos_project(folder, sink, "-ffunction-sections"))
         grown = text_of(folder) - before
         assert abs(int(bytes_told.replace(",", "")) - grown) <= max(0.1 * grown, 32), grown
+
+
+IMAGES = {  # of docs/costs.md: what is changed in each row, from which heap to which
+    "`examples/firmware`, loop": ("loop", "heap_4", "tailored"),
+    "the same": ("loop", "heap_4", "tlsf"),
+    "`examples/firmware`, tasks": ("tasks", "heap_4", "good_fit"),
+    "`examples/firmware`, shadows": ("shadows", "heap_4", "address_first_fit"),
+    "a loop of the tests on newlib-nano": ("", "newlib-nano", "tlsf"),
+}
+
+
+@pytest.mark.parametrize("image", IMAGES)
+def test_the_flash_that_is_told_of_a_heap_is_what_an_image_grows_by(
+    folder: Path, image: str
+) -> None:
+    """To the larger of 10 % and 32 B, beside that of the heap that it has."""
+    system, had, has = IMAGES[image]
+    now, ours = (find_code(find_heap(name, 8)) for name in (had, has))
+    assert now is not None
+    assert ours is not None
+    told = ours.size + find_heap(had, 8).drop_in - now.size
+    grown = grow_firmware(folder, system, has) if system else grow_loop(folder)
+    assert abs(told - grown) <= max(0.1 * grown, 32), grown
+    (row,) = re.findall(rf"^\| {image} .* \| \+([\d,]+) \| \+([\d,]+) \|$", page(COSTS), re.M)
+    on_page = [int(one.replace(",", "")) for one in row]
+    assert on_page[1] == told
+    assert abs(on_page[0] - grown) <= 32, grown
+
+
+def grow_firmware(folder: Path, system: str, allocator: str) -> int:
+    """Bytes of text that the example takes more over a plan's heap than over its own."""
+    (folder / "plan.toml").write_text(PLAN.replace("tlsf", allocator))
+    heapfit("generate", "plan.toml", "--for", "freertos", "-o", "code", folder=folder)
+    found = []
+    for heap in ("own", folder / "code"):
+        words = (f"SYSTEM={system}", f"HEAP={heap}", f"BUILD={folder}")
+        subprocess.run(["make", "-s", "-C", str(ROOT / "examples/firmware"), *words], check=True)
+        (folder / "firmware.elf").rename(folder / "app.elf")
+        found.append(text_of(folder))
+    return found[1] - found[0]
+
+
+def grow_loop(folder: Path) -> int:
+    """The same of the main loop on a C library, by the same flags."""
+    (folder / "plan.toml").write_text(PLAN)
+    heapfit("generate", "plan.toml", "--for", "malloc", "-o", "malloc-heap", folder=folder)
+    code, found = loop_project(folder, "", "", ""), []
+    lines_of_page = block(BARE, "malloc-heap/*.c", "text")
+    flags = "\n".join(re.findall(r"^CFLAGS .*$", lines_of_page, re.M))
+    for lines in (flags, lines_of_page):
+        makefile(folder, code, lines, "-ffunction-sections")
+        found.append(text_of(folder))
+    return found[1] - found[0]
