@@ -599,6 +599,22 @@ def test_a_leak_under_a_working_week_is_seen():
         assert seen.decline is not None and seen.decline.rate * 60 == pytest.approx(80, rel=0.1)
 
 
+def test_seldom_bursts_end_the_life_before_the_usual_lows_do():
+    """One of 20 states has 30,000 B less. The line of the lows is at nothing half a life later."""
+    lives = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        bursts = 30_000 * (random.random(1000) < 0.05)
+        free = 100_000 - 100 * np.arange(1000) - bursts + random.normal(0, 500, 1000)
+        life = int(np.argmax(free < 1024))
+        date, left = judge(free[: life // 2]).run_out, 60 * (life - life // 2 + 1)
+        assert date is not None
+        lives.append((date.earliest <= left <= (date.latest or np.inf), date.after / left))
+    right, after = zip(*lives, strict=True)
+    assert sum(right) >= 18
+    assert 0.9 < float(np.median(after)) < 1.2
+
+
 def test_a_clock_that_is_set_while_it_runs_begins_as_if_always_set(tmp_path):
     begin = datetime(1970, 1, 1, tzinfo=UTC), datetime(2026, 11, 29, 10, tzinfo=UTC)
     times = [begin[i >= 5] + timedelta(minutes=i) for i in range(60)]

@@ -36,7 +36,7 @@ _PIECES = 6  # stretches that have nothing in common
 _BOUND_BESIDE = 0.55  # likewise, of what is left beside a cycle
 _BESIDE = 0.25  # of the variance at most is then left
 _PERIODS = 1.2, 7.0  # of that cycle
-_ENOUGH = 1000  # values to see that; of more, every other one or fewer
+_ENOUGH = 1000  # values to see that, of more every other one or fewer; and to see any dip again
 _NEWEST = 6  # different values of which a pace is found
 _LONGER = 1.4  # times as long is the next part that is tried
 _AGREES = 1.5  # standard errors within which the slopes of parts agree
@@ -50,6 +50,7 @@ _SPEEDED = 3.0  # times as slow as the newest part the one before counts, at mos
 _DOUBT = 3.0  # over the values: as much more may be left of a bend than of two lines
 _UNEVEN = 1.6  # times as much as steps show do they hide: they differ, and are few
 _NEAR = 0.3  # of the way from the lows to the highs the last request may still be served
+_DIPS = 0.5, 0.05  # chances that the low has come that ends it: at the date, at its earliest end
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,14 @@ class Decline:
 
     def scale(self, width: float) -> Decline:
         """The same where a value stands for so many seconds or states."""
-        rate, low, high, before, now = (
-            one / width for one in (self.rate, self.low, self.high, self.before, self.now)
+        return Decline(
+            self.rate / width,
+            self.low / width,
+            self.high / width,
+            self.since * width,
+            self.before / width,
+            self.now / width,
         )
-        return Decline(rate, low, high, self.since * width, before, now)
 
 
 def fell(values: Numbers) -> bool:
@@ -195,16 +200,17 @@ def speeds_up(values: Numbers, newest: int) -> bool:
 def find_end(
     decline: Decline, highs: Numbers, lows: Numbers, needed: float
 ) -> tuple[float, float, float | None]:
-    """The number of further values until `needed` is left at the lows; the earliest, the latest.
+    """The number of further values until a low reaches `needed`; the earliest, the latest.
 
-    The latest is nearer to the highs. A fall that slows down or speeds up goes on to do so: the
-    latest is that of the first, the others those of the second. None if it may never come.
+    The lows go on to dip below their line as they did. The latest is nearer to the highs. A fall
+    that slows down or speeds up goes on to do so: the latest is that of the first, the others those
+    of the second. None if it may never come.
     """
     noise, steps = _find_noise(highs)
     count = max(4, int(decline.since) // 3)
-    age = np.arange(count - 1, -1, -1)
-    ends = [float(np.mean(one[-count:] - decline.rate * age)) for one in (lows, highs)]
-    low = ends[0] - needed
+    ends = [float(one[-count:].mean()) - decline.rate * (count - 1) / 2 for one in (lows, highs)]
+    below = np.sort(lows - _fit_falling(lows))  # the deepest dip first
+    low, soon = (ends[0] - needed - _find_dips(below, ends[0] - needed, decline.rate)).tolist()
     middle = max(0.0, low + _NEAR * (ends[1] - ends[0]))
     variance = NORMAL_95**2 * (noise / count + steps * count / 6)
 
@@ -214,8 +220,11 @@ def find_end(
         root = sqrt(max(0.0, linear**2 - 4 * rate**2 * constant))
         return max(0.0, (linear + sign * root) / (2 * rate**2))
 
-    turns = decline.rate > 0 and decline.before > 0
-    bend = log(decline.before / decline.rate) / decline.since if turns else 0.0
+    bend = (
+        log(decline.before / decline.rate) / decline.since
+        if min(decline.rate, decline.before) > 0
+        else 0.0
+    )
 
     def lose(left: float, rate: float) -> float:
         """When so much is lost at a pace that goes on to change."""
@@ -223,11 +232,11 @@ def find_end(
         return -log1p(-share) / bend if share < 1 else inf
 
     after = max(0.0, low / decline.rate) if decline.rate > 0 else inf
-    earliest = cross(low, decline.high, -1, noise) if low > sqrt(variance) else 0.0
+    earliest = cross(soon, decline.high, -1, noise) if soon > sqrt(variance) else 0.0
     if decline.at_last > decline.rate:
         after = lose(max(0.0, low), decline.rate)
     if bend < 0:  # which may be chance, but may not: the earliest end is the one to fear
-        earliest = min(earliest, lose(max(0.0, low - sqrt(variance)), decline.high))
+        earliest = min(earliest, lose(max(0.0, soon - sqrt(variance)), decline.high))
     if decline.low <= 0:
         return after, min(after, earliest), None
     about = middle / decline.rate
@@ -237,6 +246,18 @@ def find_end(
     if bend > 0:
         latest = max(latest, lose(middle, decline.rate))
     return after, min(after, earliest), latest if latest < inf else None
+
+
+def _find_dips(below: Numbers, left: float, rate: float) -> Numbers:
+    """How far a falling line is above 0 when, with each of the chances, a low has been below 0.
+
+    `below`: how far lows lie from it, in ascending order. Now it is at `left`. The more slowly it
+    falls, the more surely the deepest ones end it.
+    """
+    lines = min(left, -below[0]) - rate * np.arange(min(-below[0] / max(rate, 1e-9), _ENOUGH) + 1)
+    served = np.cumprod(1 - np.searchsorted(below, -lines, "right") / len(below))
+    met = np.minimum(np.searchsorted(-served, np.subtract(_DIPS, 1)), len(lines) - 1)
+    return np.asarray(np.maximum(0.0, lines[met]))
 
 
 def _fit_falling(values: Numbers) -> Numbers:

@@ -33,15 +33,6 @@ class Windows:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def scale(self, factor: float) -> Windows:
-        """The same windows of a run whose events are so many times as many."""
-        return Windows(
-            max(1, int(self.events * factor)),
-            (self.starts * factor).astype(np.int64),
-            self.peaks,
-            self.troughs,
-        )
-
 
 def find_shutdown(profile: Profile) -> int:
     """The event at which the program begins to free what it holds; the end if it holds it."""

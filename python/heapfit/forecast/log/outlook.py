@@ -311,8 +311,10 @@ def _find_reserves(lows: Numbers) -> Mapping[int, float]:
     None where neighbouring windows depend on each other.
     """
     is_bound = len(lows) < FEWEST_WINDOWS or rank_correlation(lows) > _MOST_DEPENDENCE
-    known = () if is_bound else _TIMES
-    return {times: -find_level(-lows, times * len(lows), USUAL) for times in known}
+    return {
+        times: -find_level(-lows, times * len(lows), USUAL)
+        for times in (() if is_bound else _TIMES)
+    }
 
 
 def _read_series(boot: Sequence[HeapState]) -> _Series:
@@ -378,8 +380,7 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
             )
             highs, lows = (np.interp(np.arange(count), full, row) for row in rows)
             return span / count, highs, lows
-    empty = series.free[:0]
-    return 0.0, empty, empty
+    return 0.0, series.free[:0], series.free[:0]
 
 
 def _find_run_outs(falling: Sequence[_Falling], seen: Outlook) -> Iterator[RunOutTime]:
