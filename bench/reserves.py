@@ -10,7 +10,8 @@
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
     pairs     two runs of each program in the folder --pairs, NAME-1.parquet and NAME-2.parquet: the
               size from one against the other, with and without the growth of its peak
-    again     runs of one program and length in the folder --again: one known, the others judged
+    again     runs of examples/firmware, in its three systems: the size from some of them against 30
+              others, in tailored and in heap_4; what is missing in the folder --again is recorded
 
 Runs and recordings have different seeds. What a run needs is the least region that serves it in
 `tailored`, by exact replay; needs are kept in build/reserves, so that a judge who comes again waits
@@ -32,21 +33,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from board_region import PLENTY, SYSTEMS, make
+from firmware import COUNTED, SECONDS
 from loads import LEAK_SITE, NOT_STEADY, SERVICES, STANDARD, make_events, write_load
 from page_tables import add_option, write_result
 
 from heapfit import _engine
 from heapfit.cli.printing import console
-from heapfit.comparison.margin import SMALL_PEAK, MarginBasis, MarginKind, heap_size, margin_for
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.margin import (
+    SMALL_PEAK,
+    MarginBasis,
+    MarginKind,
+    heap_size,
+    margin_for,
+    margin_kind,
+)
 from heapfit.forecast.kind import Kind, find_kind
 from heapfit.forecast.load import OWN_RUNS, RARE, USUAL, Load
+from heapfit.importers.target_log import Emulation, record_emulated
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.stored import Trace
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = ROOT / "build/reserves"
-PLAN = Plan("tailored", {"alignment": 8})
+ALIGNMENT = 8
+PLAN = Plan("tailored", {"alignment": ALIGNMENT})
 TIMES = (1, 10, 100)  # as long as the recording
 CHANCES = {RARE: 1.0, USUAL: 0.9}  # and the share of the runs whose level the bytes are told over
 APART = ("waves", "wild")  # a level that wanders; one block as large as all others together
@@ -63,6 +77,7 @@ class Settings:
     programs: Path
     pairs: Path
     again: Path
+    seeds: range  # of the firmware's runs
     write: bool
 
     def keep(self, names: Iterable[str]) -> list[str]:
@@ -119,9 +134,15 @@ def record(load: str, seed: int, folder: Path) -> LoadedTrace:
     return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
 
 
-def tell(runs: Sequence[LoadedTrace], needs: Sequence[int], times: int, chance: float) -> int:
+def tell(
+    runs: Sequence[LoadedTrace],
+    needs: Sequence[int],
+    times: int,
+    chance: float,
+    kind: MarginKind = MarginKind.PLAIN,
+) -> int:
     """The bytes told for runs `times` as long, from these recordings."""
-    known = MarginBasis(Load.of([one.profile for one in runs]), MarginKind.PLAIN)
+    known = MarginBasis(Load.of([one.profile for one in runs]), kind)
     return heap_size(max(needs), known, margin=margin_for(known, times, chance)).region
 
 
@@ -255,23 +276,53 @@ def judge_pairs(settings: Settings) -> None:
         write_result("reserves-pairs", PAIRS, rows)
 
 
-AGAIN = ("runs", "known", *LOADS[2:5])
+AGAIN = ("system", "heap", "known", "draws", *LOADS[2:5], "within 1.08, at most 1 out")
+AGAIN_KNOWN = (1, 4, OWN_RUNS, 10)
+MOST_OVER, OTHERS = 1.08, 30  # of the most that so many others need
 
 
 def judge_again(settings: Settings) -> None:
-    """Runs of one program and length: the size from each choice of some against the others."""
-    runs = [load_trace(Trace.open(path)) for path in sorted(settings.again.glob("*.parquet"))]
-    needs, rows = [need_of(run.events) for run in runs], []
-    for known in (1, 4, OWN_RUNS):
-        judged = Judged()
-        for i in range(len(runs)):
-            chosen = {(i + j) % len(runs) for j in range(known)}
-            told = tell([runs[j] for j in chosen], [needs[j] for j in chosen], 1, RARE)
-            judged += judge(told, [needs[j] for j in range(len(runs)) if j not in chosen], 1.0)
-        rows.append((len(runs), known, *judged.cells()))
-    print_table(AGAIN, rows)
+    """Firmware: the size from each choice of some runs against the runs that come next."""
+    rows: list[tuple[object, ...]] = []
+    for system in settings.keep(SYSTEMS):
+        runs = [*record_firmware(system, settings)]
+        for name in ("tailored", "heap_4"):
+            heap = find_heap(name, ALIGNMENT)
+            needs = [measure(heap, [run]).require_most() for run in runs]
+            rows += [(system, name, *judge_draws(runs, needs, heap, one)) for one in AGAIN_KNOWN]
+            print_table(AGAIN, rows[-len(AGAIN_KNOWN) :])
     if settings.write:
-        write_result("reserves-again", AGAIN, rows, keys=2)
+        write_result("reserves-again", AGAIN, rows, keys=3)
+
+
+def record_firmware(system: str, settings: Settings) -> Iterator[LoadedTrace]:
+    """Its runs, over its own heap in more than it needs; kept for the next time."""
+    settings.again.mkdir(parents=True, exist_ok=True)
+    paths = {seed: settings.again / f"{system}-{seed}.parquet" for seed in settings.seeds}
+    with tempfile.TemporaryDirectory() as folder:
+        if any(not path.exists() for path in paths.values()):
+            image = make(Path(folder), system, PLENTY)
+        for seed, path in paths.items():
+            if not path.exists():
+                how = Emulation(image, (str(seed), SECONDS), machine=COUNTED, is_heard=False)
+                record_emulated(how, path)
+            yield load_trace(Trace.open(path))
+
+
+def judge_draws(
+    runs: Sequence[LoadedTrace], needs: Sequence[int], heap: Heap, known: int
+) -> tuple[object, ...]:
+    """Known runs that follow one another, from each on, and the OTHERS behind them."""
+    judged, within = Judged(), 0
+    for first in range(len(runs)):
+        turn = [(first + i) % len(runs) for i in range(len(runs))]
+        chosen, others = turn[:known], turn[known : known + OTHERS]
+        kind = margin_kind(heap.plan, False)
+        told = tell([runs[i] for i in chosen], [needs[i] for i in chosen], 1, RARE, kind)
+        one = judge(told, [needs[i] for i in others], 1.0)
+        within += one.out <= 1 and one.over[0] <= MOST_OVER
+        judged += one
+    return known, len(runs), *judged.cells(), within
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -297,12 +348,14 @@ def main() -> None:
     parser.add_argument("--programs", type=Path, default=KEPT / "programs", help="a folder")
     parser.add_argument("--pairs", type=Path, default=KEPT / "pairs", help="likewise")
     parser.add_argument("--again", type=Path, default=KEPT / "again", help="likewise")
+    parser.add_argument("--seeds", type=int, default=40, help="of the firmware's runs")
     parser.add_argument("--only", default="", help="names in which this word occurs")
     add_option(parser)
     asked = parser.parse_args()
     runs = dict(zip(TIMES, asked.runs, strict=True))
     folders = (asked.programs, asked.pairs, asked.again)
-    settings = Settings(asked.recordings, runs, asked.only, *folders, asked.write)
+    seeds = range(FIRST_RUN, FIRST_RUN + asked.seeds)
+    settings = Settings(asked.recordings, runs, asked.only, *folders, seeds, asked.write)
     for part in asked.of:
         PARTS[part](settings)
 
