@@ -1092,6 +1092,14 @@ def test_requests_of_0_bytes_are_counted_where_the_heap_refuses_them(said):
     assert refused in said("fit", "zero-B.heap", "--now", "heap_4", "-o", "zero")[1]
 
 
+def test_aligned_requests_of_a_system_heap_say_that_its_beginning_counts(said, tmp_path):
+    (tmp_path / "aligned.heap").write_text("m 0 40 32\na 1 8\n")
+    text = said("compare", tmp_path / "aligned.heap", "sys_heap", "tlsf")[1]
+    told = " ".join(text.split())
+    assert "sys_heap: 1 of 2 requests are aligned above 4 B: Zephyr's sys_heap may need" in told
+    assert "tlsf: 1 of" not in told
+
+
 # ---- the man page and completion
 
 

@@ -211,8 +211,7 @@ def _make_system_heap(named: str, loaded: LoadedTrace) -> PortfolioEntry:
         heap.serve(requests)
     except HeapfitError as error:
         return NotApplicable(named, str(error))
-    notes = tuple(heap.describe_zero_requests(requests))
-    reason = f"{heap.title}, {SIMULATED}"
+    reason, notes = f"{heap.title}, {SIMULATED}", tuple(heap.describe_requests(requests))
     return Candidate(named, heap, reason, trained_on_this_trace=False, notes=notes)
 
 

@@ -178,15 +178,27 @@ class Heap:
         base = max(base, recording.largest_alignment)
         return _engine.Trial(self.plan.engine(), self.events(recording), base)
 
-    def describe_zero_requests(self, requests: Requests) -> Iterator[str]:
-        """A sentence on the requests of 0 B, if there are any that the heap refuses."""
-        asks = is_allocation(requests.op)
-        zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
+    def describe_requests(self, requests: Requests) -> Iterator[str]:
+        """A sentence on the requests that it refuses, and on those whose need is not exact.
+
+        What aligned ones take depends on where a system's memory begins (docs/evidence/
+        system-heaps.md).
+        """
+        sizes = requests.size[is_allocation(requests.op)]
+        zero, beyond = (
+            np.count_nonzero(sizes == 0),
+            np.count_nonzero(requests.alignment[requests.op == ALIGNED] > self.plan.alignment),
+        )
         if zero and self.refuses_zero:
-            verb = "is" if zero == 1 else "are"
             yield (
-                f"{zero:,} of {count:,} requests {verb} of 0 B, which {self.title} refuses (as "
-                "where memory runs out); they are replayed as its smallest block"
+                f"{zero:,} of {len(sizes):,} requests {'is' if zero == 1 else 'are'} of 0 B, "
+                f"which {self.title} refuses (as where memory runs out); they are "
+                "replayed as its smallest block"
+            )
+        if beyond and not self.is_ours:
+            yield (
+                f"{beyond:,} of {len(sizes):,} requests are aligned above {self.plan.alignment} "
+                f"B: {self.title} may need some 8 % more where its memory begins elsewhere"
             )
 
     def _moves(self, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> NDArray[np.bool_]:

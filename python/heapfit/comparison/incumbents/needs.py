@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -218,8 +219,8 @@ def measure_with_notes(
     """
     needs = measure(heap, recordings, progress=progress, every_size=None if is_own else False)
     requests = [*map(requests_of, recordings)]
-    refused = [note for one in requests for note in heap.describe_zero_requests(one)]
-    needs = replace(needs, notes=tuple(dict.fromkeys([*describe_namesakes(heap.name), *refused])))
+    told = chain(describe_namesakes(heap.name), *map(heap.describe_requests, requests))
+    needs = replace(needs, notes=tuple(dict.fromkeys(told)))
     objects = _find_permanent(requests) if is_own and needs.most is not None else ()
     if not objects or needs.most is None:
         return needs
