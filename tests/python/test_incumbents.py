@@ -173,7 +173,9 @@ def test_what_a_heap_cannot_serve_is_told():
         measure(find_heap("heap_4", 8), [asked])
     with pytest.raises(HeapfitError, match="heap_9: no such heap"):
         find_heap("heap_9", 8)
-    with pytest.raises(HeapfitError, match="heap_4:1K: heap_4 takes no tunables"):
+    with pytest.raises(
+        HeapfitError, match="heap_4:1K: heap_4 takes no tunables: give heap_4 alone"
+    ):
         find_heap("heap_4:1K", 8)
 
 
@@ -575,6 +577,40 @@ def test_a_replay_past_refusals_asks_as_one_by_one(name):
     assert refused == [refused_one_by_one(heap, requests, region) for region in regions]
     kinds = {int(requests.op[event]) for each in refused for event in each}
     assert RESIZE in kinds or name == "newlib"  # whose memory comes in pages
+
+
+@pytest.mark.parametrize("name", ["mattconte-tlsf", "esp-tlsf", "rt-thread", "sys_heap"])
+@pytest.mark.parametrize("every_size", [True, None, False])
+def test_needs_are_multiples_of_8_of_what_a_user_sets(name, every_size):
+    """Our regions are multiples of 8, too: of these heaps they are 4 B beside."""
+    heap, requests = find_heap(name, 4), walk(3, 1_500)
+    (need,) = measure(heap, [requests], every_size=every_size).found
+    trial = heap.trial(requests)
+
+    def serves(setting: int) -> bool:
+        return trial.run(heap.region(heap.memory_of(setting))).runs
+
+    r_safe = heap.set_to(need.r_safe)
+    assert r_safe % 8 == 0 and serves(r_safe)
+    if every_size is not False:
+        r_min = heap.set_to(need.r_min)
+        assert r_min % 8 == 0
+        assert r_min == next(one for one in range(r_min // 80 * 64, r_safe + 8, 8) if serves(one))
+        above = range(r_min, r_safe * 12 // 80 * 8, 8)
+        assert r_safe == max((one + 8 for one in above if not serves(one)), default=r_min)
+
+
+def test_a_heap_of_blocks_at_multiples_of_4_has_all_of_its_memory():
+    for name in ("mattconte-tlsf", "esp-tlsf", "rt-thread"):
+        heap = find_heap(name, 4)
+        assert [heap.memory(heap.region(one)) for one in (9_000, 9_004)] == [9_000, 9_004], name
+
+
+def test_what_a_heap_takes_itself_is_told_before_any_request():
+    """A buddy of 1,024 B in atoms of 8 has a byte for each atom, and 128 B of bins."""
+    taken = {name: find_heap(name, 8).taken_by_itself(1_280) for name in ("buddy", "heap_4")}
+    assert taken == {"buddy": 256, "heap_4": 8}
+    assert find_heap("mattconte-tlsf", 4).taken_by_itself(9_000) == 3_192
 
 
 def test_newlib_asks_for_pages():

@@ -332,6 +332,20 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     assert "faulty: crash: event" in faulty.stdout
 
 
+def test_requests_of_0_bytes_come_as_1_and_that_is_told(tmp_path: Path) -> None:
+    (tmp_path / "zero.heap").write_text(
+        "# heap-events 1\n# pointer_bits 32\na 0 0\na 1 40\nr 1 0\n"
+    )
+    words = ["compare", "zero.heap", "heap_4", "--plugin", ROOT / "examples/plugins/bump.c"]
+    shown, read = (
+        run_heapfit(*words, *more, folder=tmp_path, environment=os.environ).stdout
+        for more in ([], ["--json"])
+    )
+    note = "1 of 2 requests is of 0 B, which are passed to it as 1 B"
+    assert f"bump: {note}." in " ".join(shown.split())
+    assert json.loads(read)["plugins"][0]["notes"] == [note]
+
+
 def test_a_plug_in_that_takes_no_region_is_told_so(tmp_path: Path) -> None:
     words = ["compare", ECHO, "tlsf", "--plugin", ROOT / "examples/plugins/bump.c"]
     done = run_heapfit(*words, "--alignment", "16", folder=tmp_path, environment=os.environ)

@@ -66,8 +66,9 @@ def measure_candidate(
             progress=progress,
         )
     found = need.search
-    region = found.r_safe if found.r_safe is not None else found.r_min
-    replay = None if region is None else replay_in(plan, events, (region, base_alignment))
+    memory = need.r_min if need.r_safe is None else need.r_safe
+    region = (0 if memory is None else heap.region(memory), base_alignment)
+    replay = None if memory is None else replay_in(plan, events, region)
     return replace(
         make_row(candidate, load_of(loaded)),
         r_min=need.r_min,

@@ -56,6 +56,13 @@ class Row(Brief, Candidate):
         return None if memory is None else self.heap.region(memory)
 
     @property
+    def own(self) -> int | None:
+        """Bytes of that memory that are the heap's before any request; None of pools, too."""
+        memory = self.r_min if self.r_safe is None else self.r_safe
+        is_known = memory is not None and not self.plan.filled_pools
+        return self.heap.taken_by_itself(memory or 0) if is_known else None
+
+    @property
     def over_u_max(self) -> float | None:
         """R_safe / U_max; no allocator can get below 1."""
         return divide_by_peak(self.r_safe, self.u_max)

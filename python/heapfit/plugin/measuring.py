@@ -13,6 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from heapfit import _engine
+from heapfit.comparison.incumbents.needs import try_every_size
+from heapfit.comparison.incumbents.requests import describe_zero_requests, requests_of
 from heapfit.comparison.margin import divide_by_peak
 from heapfit.comparison.work import limit_to_try_all
 from heapfit.outputs.scratch import scratch_folder
@@ -66,6 +68,7 @@ class PluginRow:
     footprint: int | None  # highest byte of a block, in R_safe
     placements: int | None  # hash of all offsets, in R_safe, as a ReplayResult has it
     events_replayed: int  # of all replays: what it cost
+    notes: tuple[str, ...] = ()  # sentences without a full stop
     # What a table of heaps asks of each row.
     reason: ClassVar = "your plug-in"
     r_safe_at_least: ClassVar = None
@@ -179,10 +182,9 @@ def _measure_plugin(
         _check(process, found, (2 * u_max + _ROUGHLY,))
         reported = partial(progress, f"compare {built.plugin.name}")
         r_min, r_safe, step = _search_region(process, found, u_max, reported, most_events)
-        region = r_min if r_safe is None else r_safe
+        region = r_safe or r_min
         placed = {} if region is None else found.replay(process, "places", region)
-        if region is not None:
-            _check(process, found, (region, r_min or region, region * 9 // 10))
+        _check(process, found, (region, r_min or region, region * 9 // 10) if region else ())
         outcomes = _try_probes(process, found)
     metered: dict[str, int] = {}
     if region is not None and built.metered is not None:
@@ -213,6 +215,7 @@ def _measure_plugin(
         footprint=placed.get("footprint"),
         placements=placed.get("placements"),
         events_replayed=found.events,
+        notes=tuple(describe_zero_requests(requests_of(trace), "which are passed to it as 1 B")),
     )
 
 
@@ -244,18 +247,16 @@ def _search_region(
         u_max=u_max,
         progress=lambda done, total: report(done / max(total, 1)),
     )
-    # From the window's end down, to 0.9 of the smallest that serves.
     top = int(search.sizes[-1]) if search.step and search.events_left <= most_events else 0
-    r_min = search.r_min or 0
-    for size in range(top, smallest - 1, -_engine.REGION_UNIT):
-        if found.is_over or size < 0.9 * r_min:
-            break
-        report((top - size) / top)
-        r_min = min(size, r_min) if try_size(size)[0] else r_min
-    failing = max((one for one, is_served in runs.items() if not is_served), default=0)
-    r_safe = min((one for one in runs if one > failing), default=None)
+
+    def serves(size: int) -> bool:
+        report(1 - size / top)
+        return try_size(size)[0]
+
+    below = range(top, smallest - 1, -_engine.REGION_UNIT)
+    r_min, r_safe = try_every_size(serves, runs, below)
     report(1.0)
-    return r_min or None, r_safe, _engine.REGION_UNIT if top else search.step
+    return r_min, r_safe, _engine.REGION_UNIT if top else search.step
 
 
 def _try_probes(process: Process, found: _Findings) -> dict[str, str]:

@@ -17,7 +17,7 @@ _COLUMNS: tuple[Column[LabelledRow], ...] = tuple(
     for column in (
         *columns("name", "bits", "is_sized", "payload_bytes", "statics_bytes"),
         Column("statics", value=lambda row: dict(row.statics)),
-        *columns("events_replayed"),
+        *columns("events_replayed", "notes"),
         Column("attacks", value=lambda row: dict(row.attacks)),
         Column("extremes", value=lambda row: dict(row.extremes)),
         Column("misuse", value=lambda row: dict(row.misuse)),
@@ -33,6 +33,7 @@ def plugin_parts(rows: Sequence[LabelledRow]) -> list[Part]:
     return [
         Table([*_COLUMNS, trace], rows, "plugins"),
         *(Line(_describe_build(row)) for row in distinct),
+        *map(Line, dict.fromkeys(f"{row.name}: {note}." for _, row in rows for note in row.notes)),
         *(Line(text) for row in distinct for text in _describe_attacks(row)),
         *(Line(text) for _, row in rows for text in _describe_faults(row)),
     ]

@@ -50,6 +50,7 @@ _NEEDS: tuple[Column[Any], ...] = (
     _limit_to_ours(Column("is_exhaustive")),
     Column("alignment"),
     Column("over_u_max", "over U_max"),
+    _limit_to_ours(Column("own")),
     Column("accesses_per_operation", "accesses"),
     Column("loads", value=lambda row: row.replay and row.replay.loads),
     Column("stores", value=lambda row: row.replay and row.replay.stores),
@@ -136,9 +137,10 @@ def explain_ranking(
     rows, done = comparison.rows, work or comparison.work
     events = max(events or comparison.trace.events, 1)
     over = {"events": done.events, "over_trace": round(done.events / events, 1)}
+    own = ", ".join(f"{one.name} {one.own:,}" for one in rows if one.own)
     texts = [
-        f"Regions in bytes, aligned to {comparison.base_alignment}; U_max (peak of live bytes): "
-        f"{comparison.u_max:,}.",
+        f"Regions in bytes, at a multiple of {comparison.base_alignment}; U_max (peak of live "
+        f"bytes): {comparison.u_max:,}.",
         "R_min: the smallest region tried that serves the trace.",
         "R_safe: the smallest region tried above every one tried that failed.",
         *(
@@ -146,6 +148,7 @@ def explain_ranking(
             for row in rows[:1]
             if _has_one_alignment(comparison)
         ),
+        *which_hold((own, f"Of these regions the heaps' own, before any request: {own}.")),
         *([] if comparison.bounds is None else _describe_bounds(comparison.bounds)),
         *_explain_figures(rows, [*rows, *comparison.plugins]),
         *(f"{row.name}: {note}." for row in rows for note in row.notes),
@@ -237,7 +240,7 @@ def _explain_figures(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> l
             ),
             (
                 any(row.step == unit for row in every),
-                f"step {unit}: every region from 0.9 R_min to above R_safe was tried.",
+                f"step {unit}: each multiple of it from 0.9 R_min to above R_safe was tried.",
             ),
             (
                 any(row.step > unit for row in every),

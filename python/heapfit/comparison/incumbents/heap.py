@@ -34,6 +34,7 @@ from heapfit.comparison.incumbents.heap_names import (
 from heapfit.comparison.incumbents.requests import (
     BatchSource,
     Requests,
+    describe_zero_requests,
     requests_of,
 )
 from heapfit.errors import HeapfitError
@@ -106,19 +107,26 @@ class Heap:
     def region(self, memory: int) -> int:
         """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`.
 
-        What the plan needs to start is one, too; less where the memory does not hold even that. Of
-        a plan of ours it is the memory.
+        Of 4, where blocks are aligned to 4. What the plan needs to start is one, too; less where
+        the memory does not hold even that. Of a plan of ours it is the memory.
         """
         if self.is_ours:
             return memory
-        least = self.plan.engine().smallest_region
+        least, unit = self.plan.engine().smallest_region, min(self.plan.alignment, 8)
         if memory < self.memory(least):
             return least - 8
-        region = max(-(-least // 8) * 8, memory // 8 * 8)
-        region += (memory - self.memory(region)) // 8 * 8
+        region = max(-(-least // unit) * unit, memory // unit * unit)
+        region += (memory - self.memory(region)) // unit * unit
         while region >= least and self.memory(region) > memory:
-            region -= 8
+            region -= unit
         return max(region, least)
+
+    def taken_by_itself(self, memory: int) -> int:
+        """Bytes of so much memory that hold no block: the heap's own, before any request."""
+        if not self.is_region:
+            return self.own
+        empty = _engine.Replay(self.plan.engine(), self.region(memory)).result()
+        return self.own + empty.footprint
 
     def set_to(self, memory: int) -> int:
         """The value of the heap's setting that gives it so much memory, in whole pages."""
@@ -184,20 +192,18 @@ class Heap:
         What aligned ones take depends on where a system's memory begins (docs/evidence/
         system-heaps.md).
         """
-        sizes = requests.size[is_allocation(requests.op)]
-        zero, beyond = (
-            np.count_nonzero(sizes == 0),
-            np.count_nonzero(requests.alignment[requests.op == ALIGNED] > self.plan.alignment),
-        )
-        if zero and self.refuses_zero:
-            yield (
-                f"{zero:,} of {len(sizes):,} requests {'is' if zero == 1 else 'are'} of 0 B, "
-                f"which {self.title} refuses (as where memory runs out); they are "
-                "replayed as its smallest block"
+        if self.refuses_zero:
+            yield from describe_zero_requests(
+                requests,
+                f"which {self.title} refuses (as where memory runs out); they are replayed as its "
+                "smallest block",
             )
+        count = is_allocation(requests.op).sum()
+        aligned = requests.alignment[requests.op == ALIGNED]
+        beyond = np.count_nonzero(aligned > self.plan.alignment)
         if beyond and not self.is_ours:
             yield (
-                f"{beyond:,} of {len(sizes):,} requests are aligned above {self.plan.alignment} "
+                f"{beyond:,} of {count:,} requests are aligned above {self.plan.alignment} "
                 f"B: {self.title} may need some 8 % more where its memory begins elsewhere"
             )
 
@@ -270,7 +276,10 @@ def find_heap(text: str, alignment: int) -> Heap:
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
     if values:
-        raise HeapfitError(f"{text}: {name} takes no tunables (a size is for check --heap {text})")
+        raise HeapfitError(
+            f"{text}: {name} takes no tunables: give {name} alone (whether recordings run in a "
+            f"size is told by check --heap {text})"
+        )
     return make_system_heap(name, SYSTEM_HEAPS[name].get("alignment", alignment))
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -121,7 +121,52 @@ def search(
         found = scan(True)
     progress(step, 1.0)
     r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
-    return Need(r_min, r_safe, found, events)
+    need = Need(r_min, r_safe, found, events)
+    ends = found.sizes[:: max(len(found.sizes) - 1, 1)].tolist()
+    is_between = not heap.is_ours and any(heap.set_to(heap.memory(one)) % 8 for one in ends)
+    return _search_settings(heap, trial, need, also) if is_between and r_safe else need
+
+
+def _search_settings(heap: Heap, trial: _engine.Trial, need: Need, also: int) -> Need:
+    """The need by multiples of 8 B of what the heap's user sets, where our regions lie between.
+
+    Each is tried where each of ours was; else the next from there on that serves is taken.
+    """
+    found, events = need.search, [need.events]
+
+    def serves(setting: int) -> bool:
+        tried = trial.run(heap.region(heap.memory_of(setting)))
+        events.append(tried.events)
+        return tried.runs
+
+    least = trial.smallest_region
+    known = (found.r_min or least, found.r_safe or least, found.sizes[-1], also or least)
+    first, last, top, failed = (-(-heap.set_to(heap.memory(int(one))) // 8) * 8 for one in known)
+    if found.searched and not found.events_left:
+        r_min, r_safe = try_every_size(serves, {}, range(top, 0, -8))
+    else:
+        last = max(last, failed)
+        r_safe = next((one for one in range(last, 2 * last, 8) if serves(one)), None)
+        r_min = next((one for one in range(first, last, 8) if serves(one)), r_safe)
+    r_min, r_safe = (one and heap.memory_of(one) for one in (r_min, r_safe))
+    return Need(r_min, r_safe, found, sum(events))
+
+
+def try_every_size(
+    serves: Callable[[int], bool], runs: dict[int, bool], sizes: Iterable[int]
+) -> tuple[int | None, int | None]:
+    """R_min and R_safe after each of the sizes was tried, from the largest to 0.9 R_min.
+
+    `runs` has which sizes were tried before, and if they served; it is added to.
+    """
+    r_min = min((one for one, is_served in runs.items() if is_served), default=None)
+    for size in sizes:
+        if r_min is not None and size < 0.9 * r_min:
+            break
+        runs[size] = serves(size)
+        r_min = min(size, r_min or size) if runs[size] else r_min
+    failing = max((one for one, is_served in runs.items() if not is_served), default=0)
+    return r_min, min((one for one in runs if one > failing), default=None)
 
 
 def measure(

@@ -64,6 +64,15 @@ def requests_of(trace: BatchSource) -> Requests:
     return Requests(*(np.concatenate([batch[name] for batch in batches]) for name in REPLAYED))
 
 
+def describe_zero_requests(requests: Requests, ending: str) -> Iterator[str]:
+    """A sentence on the requests of 0 B, if there are any; `ending`: what becomes of them."""
+    asks = is_allocation(requests.op)
+    zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
+    if zero:
+        verb = "is" if zero == 1 else "are"
+        yield f"{zero:,} of {count:,} requests {verb} of 0 B, {ending}"
+
+
 def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
     """The requests without some objects; the others are renumbered."""
     kept = ~np.isin(requests.named, np.array(sorted(objects), np.uint32))
