@@ -208,6 +208,12 @@ def class_pools(**tunables: int) -> Scheme:
     return Scheme("one", plan, plan.engine().smallest_region)
 
 
+def test_pools_without_a_shared_heap_to_pass_to_refuse():
+    passing, refusing = class_pools(overflow=1), class_pools(overflow=2)
+    assert passing.lacks_shared_heap and not refusing.lacks_shared_heap
+    assert exact_metrics(PACKETS, passing) == exact_metrics(PACKETS, refusing) != {}
+
+
 def test_class_pools_that_refuse_are_an_erlang_system_each():
     exact = exact_metrics(PACKETS, class_pools(overflow=2))
     each = 0.31 / 1459  # of the sizes from 41 to 1499

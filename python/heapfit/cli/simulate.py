@@ -124,6 +124,7 @@ def _describe(simulated: SimulationResult) -> list[str]:
     """What the columns mean, and how the figures were simulated."""
     run, results = simulated.scenario.run, simulated.results
     wide, requests = simulated.count_wide_intervals(), sum(one.requests for one in results)
+    alone = dict.fromkeys(one.scheme.name for one in results if one.scheme.lacks_shared_heap)
     regions = {one.scheme.region for one in results if one.point is results[0].point}
     exact = (
         "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
@@ -138,6 +139,11 @@ def _describe(simulated: SimulationResult) -> list[str]:
         "utility: admission times memory, our reading of Elsayed and Galal's combined utility.",
         exact,
         *which_hold(
+            (
+                alone,
+                f"{', '.join(alone)}: overflow=1 passes what a full pool refuses to the shared "
+                "heap, and there is none: as overflow=2. 0 passes it to a larger pool.",
+            ),
             (
                 len(simulated.scenario.points) == 1,
                 "request up to: share of the requests of these sizes that are out of memory.",

@@ -109,7 +109,8 @@ def _pools(scheme: Scheme, load: OfferedLoad) -> _Losses | None:
     """The losses by Erlang-B for each pool, if there is no fall-back to larger pools."""
     plan = scheme.plan.engine()
     classes = _classes_by(plan.pools_for(load.sizes), load)
-    if plan.scalars.get("overflow") != _REFUSE or (classes.units == _engine.NO_POOL).any():
+    refuses = plan.scalars.get("overflow") == _REFUSE or scheme.lacks_shared_heap
+    if not refuses or (classes.units == _engine.NO_POOL).any():
         return None  # the shared allocator or a larger pool serves these, or nobody
     offered = np.bincount(classes.units, classes.offered)
     pools = [plan.pools[number] for number in classes.units.tolist()]

@@ -17,6 +17,7 @@ from heapfit.plan.serving_region import one_request
 from heapfit.plan.toml_table import TomlTable
 
 _FEW = 4  # requests
+_TO_SHARED = 1  # overflow, of pools that have it
 _MOST_REGION = 128 << 20  # bytes, of which each worker holds one
 
 
@@ -33,6 +34,11 @@ class Scheme:
     def plan_region(self) -> int:
         """Bytes of the region that the plan manages."""
         return self.placed or self.region
+
+    @property
+    def lacks_shared_heap(self) -> bool:
+        """True if requests of full pools go to the plan's shared heap, and there is none."""
+        return self.plan.scalars.get("overflow") == _TO_SHARED and self.plan.shared is None
 
     def capacity(self) -> int:
         """Bytes that an empty heap can allocate: the sum of its free blocks."""
