@@ -15,7 +15,7 @@ from small_traces import bimodal, heapfit, heapfit_json, load_lines
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions, RecordingNeeds, check_recordings
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
-from heapfit.checks.prospect import find_prospect
+from heapfit.checks.prospect import Prospect, find_prospect
 from heapfit.checks.refusals import count_refusals
 from heapfit.checks.run import PlanRun, run_recording
 from heapfit.checks.system_run import place_in_region
@@ -31,7 +31,7 @@ from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
-from heapfit.results.check import check_parts, describe_run
+from heapfit.results.check import _describe_prospect, check_parts, describe_run
 from heapfit.results.markdown import markdown_of
 from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.trace.content import content_hash
@@ -189,6 +189,36 @@ def test_growth_is_limited_against_the_highest_base(folder: Path, limit: str, st
     assert found == status
     assert [one["findings"] for one in content["recordings"]] == [["grew"] if status else
                                                                   ["margin_eaten"]]  # fmt: skip
+
+
+def test_of_several_bases_it_is_told_that_growth_is_against_the_highest(folder: Path) -> None:
+    words = ("check", "more.heap", "same.heap", "--plan", "plan.toml", "--base", "less.heap")
+    one, two = (
+        " ".join(heapfit(*words, *more, folder=folder).stdout.split())
+        for more in ((), ("--base", "same.heap"))
+    )
+    assert "relative to less (" in one and "highest" not in one
+    assert "relative to same (" in two and "B), the highest of 2 bases." in two
+
+
+def test_one_size_for_9_and_for_99_of_100_is_told_once() -> None:
+    same = Prospect(runs=10, failed=0, margin_end=None, needed=(23_200, 23_200))
+    told = "By the needs of these 10 recordings 99 of 100 further ones run in 23,200 B."
+    assert _describe_prospect(same) == told
+    other = _describe_prospect(replace(same, needed=(22_800, 23_200)))
+    assert other == told.replace("99", "9 of 10 further ones run in 22,800 B, 99", 1).replace(
+        "100 further ones run", "100"
+    )
+
+
+def test_an_allocator_named_with_a_region_tells_what_it_keeps_of_it(tmp_path: Path) -> None:
+    (tmp_path / "run.heap").write_text("# heap-events 1\na 0 512\na 1 400\n")
+    kept = "232 of the 1,024 B are the heap's own, before any request."
+    shown = {
+        heap: heapfit("check", "run.heap", "--heap", heap, folder=tmp_path).stdout
+        for heap in ("buddy:1024", "heap_4:512")
+    }
+    assert kept in shown["buddy:1024"] and "own, before" not in shown["heap_4:512"]
 
 
 def test_without_a_base_growth_is_against_the_plans_own_recordings(folder: Path) -> None:

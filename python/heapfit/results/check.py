@@ -13,6 +13,7 @@ from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun
 from heapfit.checks.shards import shard_of
 from heapfit.comparison.heap_map import LEAST_HOLE
+from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.trial import Refusal
 from heapfit.forecast.load import OWN_RUNS
 from heapfit.plan.plan import SITE
@@ -285,7 +286,8 @@ def _explain_table(check: Check) -> list[str]:
         return []
     allowed = "" if limit is None else f" Limit: {limit:g} %."
     unset = "No limit is set, so nothing fails: --growth 10% sets one."
-    whose = f"{base.name or 'the plan'} ({base.peak:,} B)"
+    several = f", the highest of {len(check.options.base)} bases" * (len(check.options.base) > 1)
+    whose = f"{base.name or 'the plan'} ({base.peak:,} B){several}"
     return which_hold(
         (True, f"growth: of the peak, relative to {whose}.{allowed}"),
         (check.is_comparison and limit is None, unset),
@@ -302,11 +304,10 @@ def _describe_prospect(prospect: Prospect) -> str:
             f"eaten after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
         )
     if prospect.needed is not None:
-        usual, rare = prospect.needed
-        return (
-            f"By the needs of these {prospect.runs} recordings 9 of 10 further ones run in "
-            f"{usual:,} B, 99 of 100 in {rare:,} B."
-        )
+        usual, rare = (f"{one:,} B" for one in prospect.needed)
+        most = f"9 of 10 further ones run in {usual}, 99 of 100" * (usual != rare)
+        told = most or "99 of 100 further ones run"
+        return f"By the needs of these {prospect.runs} recordings {told} in {rare}."
     few = f"{OWN_RUNS} recordings" if prospect.runs < OWN_RUNS else "their needs"
     is_told = prospect.runs >= _FEWEST_COUNTED and not prospect.failed
     return (
@@ -386,7 +387,15 @@ def describe_refusal(
         f"A request for {refusal.size:,} B{by} came{when} with {refusal.live:,} B live"
         f"{reasons[0]}.",
         f"{refusal.free:,} B were free for requests, {refusal.largest_hole:,} B in one block.",
+        *_describe_own(plan),
     ]
+
+
+def _describe_own(plan: PlanFile) -> list[str]:
+    """What an allocator that was named with a region keeps of it."""
+    heap, region = heap_of_plan(plan), plan.region or 0
+    own = heap.taken_by_itself(region) if plan.heap and heap.is_ours else 0
+    return which_hold((own, f"{own:,} of the {region:,} B are the heap's own, before any request."))
 
 
 def _refusal_parts(refusals: Refusals) -> list[Part]:
