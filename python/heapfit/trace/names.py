@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 _ENDINGS = re.compile(
-    r"(\.(heap|pkt|rep|csv|txt|trace|parquet|pcap|pcapng|cap|wire|gz))+$", re.IGNORECASE
+    r"(\.(heap|pkt|rep|csv|txt|bin|trace|parquet|pcap|pcapng|cap|wire|gz|bz2|xz|zst))+$",
+    re.IGNORECASE,
 )
 _LONGEST = 64
 
@@ -19,6 +20,8 @@ def source_name(source: Path) -> str:
 
     >>> source_name(Path("captures/lwip echo.nsec.pcap"))
     'lwip_echo.nsec'
+    >>> source_name(Path("v2.4-site02.bin")), source_name(Path("boot.csv.xz"))
+    ('v2.4-site02', 'boot')
     """
     name = re.sub(r"[^A-Za-z0-9.-]", "_", _ENDINGS.sub("", source.name)).strip("._-")
     return name[:_LONGEST] or "trace"
