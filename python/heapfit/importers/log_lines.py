@@ -132,12 +132,11 @@ class LineReader:
     ) -> dict[Clock, float]:
         """The times of a line, which go on where a clock begins again by itself."""
         if sum(self._advance(clock, seconds, behind) for clock, seconds in moments.items()):
-            self._started, self._kinds = number, set()
-            self.boot += 1
+            self.boot += self._is_another(number, 0)
         return {clock: self._times[clock][-1] for clock in moments}
 
     def _is_another(self, number: int, kind: int) -> bool:
-        """True if a line tells another start than the lines just before it."""
+        """True if a line tells another start than the lines just before it; 0: by its clock."""
         is_another = number - self._started > _BOOT_LINES or kind in self._kinds
         if is_another:
             self._started, self._kinds = number, set()

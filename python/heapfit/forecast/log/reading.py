@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import inf, isnan
 from operator import attrgetter
 from pathlib import Path
@@ -51,6 +51,9 @@ _FIGURE_WORDS = re.compile(
     r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
 )
 _JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
+_FIRST, _FAR = 2, 5.0  # steps of a boot, or a tenth; times as long as most: its clock is set there
+_ZONE, _FRESH = 1800.0, 60.0  # seconds: by which zones differ; of a clock that has just begun
+_IN_RHYTHM = 0.02  # of a step: gaps are whole numbers of steps
 _LOOKED_AT = 5_000  # lines, by which a stack is known
 
 
@@ -295,8 +298,10 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
     found, region, notes = settle(found)
     name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
     clock = next((one for one in _CLOCKS if _is_clock(found, one)), None)
-    seconds = [one.moments.get(clock) if clock else None for one in found]
-    states = [*_make_states(found, _set_clock(seconds))]
+    for near, one in (*pairwise(found), *pairwise(found[::-1])):  # a line may lack its time
+        if clock in near.moments and near.boot == one.boot:
+            one.moments.setdefault(clock, near.moments[clock])
+    states = [*_make_states(found, _set_clock(found, clock))]
     known = find_setting(name, head, is_row=found[0].is_whole and bool(found[0].names))
     return TelemetryLog(form, states, clock, len(wrong), (), region, "", name, notes, *known)
 
@@ -314,24 +319,33 @@ def _is_clock(found: Sequence[Sample], clock: Clock) -> bool:
     return len(timed) >= 0.9 * len(found) and not (is_number or falls > 0.1 * len(steps))
 
 
-def _set_clock(seconds: Sequence[float | None]) -> Sequence[float | None]:
-    """The times by a clock that is set while it runs, which begins in 1970: as if always set.
+def _set_clock(found: Sequence[Sample], clock: Clock | None) -> Iterator[float | None]:
+    """The times by a clock that is set while it runs: as if it always were.
 
-    A jump by twenty years, or back by a reset, takes as long as most steps do.
+    A jump takes as long as most steps do. One is by twenty years, or back by a reset; or it is far
+    above them among a boot's first states, where the clock began at a full half hour, by its zone,
+    and the states come in another rhythm than before. What keeps the rhythm is a gap.
     """
-    known = [one for one in seconds if one is not None]
-    steps = np.diff(known)
-    is_jump = np.abs(steps) > _JUMP
-    if is_jump.all() or not is_jump.any():
-        return seconds
-    steps[is_jump] = np.median(steps[~is_jump])
-    times = np.cumsum([0.0, *steps])
-    last = int(np.argmax(known))
-    told = iter((times + (known[last] - times[last])).tolist())
-    return [None if one is None else next(told) for one in seconds]
+    times = [one.moments[clock] for one in found if clock in one.moments]
+    steps = np.diff(times)
+    usual = float(np.median(np.abs(steps))) if len(steps) else 0.0
+    is_jump, begin = np.abs(steps) > _JUMP, 0
+    for _, boot in groupby((one for one in found if clock in one.moments), attrgetter("boot")):
+        count = len([*boot])
+        first = slice(begin, begin + min(count - 1, max(_FIRST, count // 10)))
+        turns = np.abs(steps[first]) / (usual or inf)
+        is_set = (turns > _FAR) & (np.abs(turns - np.round(turns)) > _IN_RHYTHM)
+        if clock is not Clock.UPTIME and times[begin] % _ZONE < _FRESH and is_set.any():
+            is_jump[first] |= turns > _FAR
+        begin += count
+    steps[is_jump] = usual
+    moved = np.cumsum([0.0, *steps])
+    last = int(np.argmax(times)) if times else 0
+    told = iter((moved + (times[last] - moved[last])).tolist() if is_jump.any() else times)
+    return (next(told) if clock in one.moments else None for one in found)
 
 
-def _make_states(found: Sequence[Sample], times: Sequence[float | None]) -> Iterator[HeapState]:
+def _make_states(found: Sequence[Sample], times: Iterable[float | None]) -> Iterator[HeapState]:
     first = found[0].boot
     for one, seconds in zip(found, times, strict=True):
         free, least, largest, failed, failures = (
