@@ -21,7 +21,7 @@ from small_traces import heapfit
 from heapfit.cli.printing.console import print_text
 from heapfit.errors import HeapfitError
 from heapfit.forecast.decline import is_level, speeds_up
-from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook
+from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.results.forecast import forecast_parts
@@ -624,6 +624,74 @@ def test_a_clock_that_is_set_while_it_runs_begins_as_if_always_set(tmp_path):
     assert "Free memory falls by 50 B a minute" in shown
     assert "60 states over 59 min" in shown
     assert "about 2026-11-29 22:59" in shown
+
+
+def write_states(
+    file: Path, times: list[datetime], form: str, banners: tuple[int, ...] = ()
+) -> None:
+    """A log with a state at each time, and before some of them what a boot loader prints."""
+    lines = [
+        f"{'rst cause:4, boot mode:(3,6)' * (i in banners)}\n{at:{form}} free {60_000 - 10 * i}"
+        for i, at in enumerate(times)
+    ]
+    file.write_text("\n".join(lines))
+
+
+def list_times(first: datetime, count: int, seconds: int) -> list[datetime]:
+    return [first + timedelta(seconds=seconds * i) for i in range(count)]
+
+
+FRESH, REAL = datetime(2000, 1, 1, 0, 0, 3, tzinfo=UTC), datetime(2026, 5, 11, 9, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("form", ["[%H:%M:%S]", "%Y-%m-%d %H:%M:%S"])
+@pytest.mark.parametrize(
+    ("zone", "late", "step"), [(1, 1, 300), (5.5, 3, 300), (-5, 2, 300), (-5, 4, 30), (0, 2, 1800)]
+)
+def test_a_clock_that_is_set_at_the_start_of_a_boot_takes_no_time(tmp_path, form, zone, late, step):
+    """Forwards and backwards, in a second boot that the boot loader and the clock tell."""
+    fresh = list_times(FRESH + timedelta(hours=zone % 24), late, step)
+    first = [*fresh, *list_times(REAL, 60, step)]
+    times = [*first, *fresh, *list_times(first[-1] + timedelta(seconds=431), 200, step)]
+    write_states(tmp_path / "log", times, form, (0, len(first)))
+    log = read_log(tmp_path / "log")
+    boot = find_outlook(log).boot
+    assert (log.boots, len(boot)) == (2, late + 200)
+    assert measure_life(boot) == pytest.approx((late + 199) * step, rel=0.01)
+
+
+@pytest.mark.parametrize("form", ["[%H:%M:%S]", "%Y-%m-%d %H:%M:%S"])
+def test_a_clock_that_is_set_to_a_time_and_to_a_zone_takes_no_time(tmp_path, form):
+    times = [FRESH, REAL, *list_times(REAL + timedelta(hours=2, seconds=10), 400, 10)]
+    write_states(tmp_path / "log", times, form)
+    assert measure_life(find_outlook(read_log(tmp_path / "log")).boot) == 401 * 10
+
+
+@pytest.mark.parametrize(
+    ("first", "gap"),
+    [
+        (datetime(2026, 5, 4, 10, tzinfo=UTC), timedelta(days=1)),  # at full hours, in rhythm
+        (datetime(2026, 5, 4, 10, 17, 23, tzinfo=UTC), timedelta(hours=15, seconds=77)),
+    ],
+)
+@pytest.mark.parametrize("at", [1, 5, 200])
+def test_a_gap_in_a_log_is_time(tmp_path, first, gap, at):
+    before = list_times(first, at, 300)
+    times = [*before, *list_times(before[-1] + gap, 300, 300)]
+    write_states(tmp_path / "log", times, "%Y-%m-%d %H:%M:%S")
+    seen = find_outlook(read_log(tmp_path / "log"))
+    assert measure_life(seen.boot) == (times[-1] - times[0]).total_seconds()
+
+
+def test_lines_without_their_time_leave_the_pace_as_it_is(tmp_path):
+    write_states(tmp_path / "log", list_times(REAL, 100, 60), "%Y-%m-%d %H:%M:%S")
+    lines = (tmp_path / "log").read_text().splitlines()
+    short = [line[20:] if i in (3, 81, 155) else line for i, line in enumerate(lines)]
+    (tmp_path / "log").write_text("\n".join(short))
+    seen = find_outlook(read_log(tmp_path / "log"))
+    assert len(seen.boot) == 100
+    assert seen.decline is not None
+    assert seen.decline.rate * 60 == pytest.approx(10, rel=0.05)
 
 
 @pytest.mark.parametrize(("least", "told"), [(93.2, True), (93.0, False)])
