@@ -734,3 +734,12 @@ def test_what_was_free_at_least_is_no_more_than_at_last(tmp_path):
     shown = heapfit("forecast", "log", folder=tmp_path).stdout
     least, last = (re.search(rf"([\d,]+) B at {word}", shown)[1] for word in ("least", "last"))
     assert least <= last == "800"
+
+
+def test_marks_of_notes_are_no_bytes_and_a_question_has_whole_words(tmp_path):
+    notes = "Total : 960320 (100%)\n  - Free (Current) : {} (95%)\n"
+    notes += "  - Current Size (Alive Allocation) = (1) + (2) + (3)\n"
+    log = read(tmp_path, "".join(notes.format(900_000 - i) for i in range(3)))
+    assert (figures(log)[0], log.notes) == ((900_000, None, None), [])
+    with pytest.raises(HeapfitError, match="line 1: of the momentary heap 5: free or used"):
+        read(tmp_path, "what there is of the momentary heap: 5\n")

@@ -177,7 +177,7 @@ def _add_free(values: dict[Field, float]) -> None:
 def _ask(one: Sample) -> str:
     """The question which of two meanings the first figure has."""
     field = next(field for field in one.values)
-    name = " ".join(one.names.get(field, "").split())[-30:].strip(" :=") or field
+    name = " ".join(one.names.get(field, "").split()[-4:]).strip(" :=") or field
     shown = f"line {one.line}: {name} {one.values[field]:,.0f}"
     if field is Field.ALLOCATED:
         return (
