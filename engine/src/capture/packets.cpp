@@ -46,7 +46,7 @@ std::vector<std::string> PacketCounts::notes() const {
                         " B)");
     note(time_backwards, "timed before the one ahead: set to its time");
     note(untimed, "without a possible time: set to the time before");
-    note(long_gaps, "after a gap above one hour: the gap is kept");
+    note(long_gaps, "after a gap above one hour: kept (fifo queues count it as one second)");
     note(short_lengths, "said to be shorter than what was captured: taken as captured");
     if (!damage.empty()) {
         list.push_back("The rest is left out, from " + damage);
