@@ -600,6 +600,13 @@ def test_needs_are_multiples_of_8_of_what_a_user_sets(name, every_size):
         assert r_safe == max((one + 8 for one in above if not serves(one)), default=r_min)
 
 
+def test_settings_are_multiples_of_8_though_the_window_ends_at_such():
+    """The control of this TLSF grows by 4 B inside of the window of sizes that are tried."""
+    heap = find_heap("mattconte-tlsf", 8)
+    needs = [measure(heap, [walk(seed, 300)], every_size=True).found[0] for seed in range(40)]
+    assert {heap.set_to(one.r_safe) % 8 for one in needs} == {0}
+
+
 def test_a_heap_of_blocks_at_multiples_of_4_has_all_of_its_memory():
     for name in ("mattconte-tlsf", "esp-tlsf", "rt-thread"):
         heap = find_heap(name, 4)
