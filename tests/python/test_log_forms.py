@@ -517,6 +517,24 @@ def test_no_description_takes_long_on_any_line(between: str) -> None:
         assert time.process_time() - begun < 1, names
 
 
+HOSTILE = {  # drawn ones that took up to 280 us a character
+    "{memory}é{any}1{used}${total}\\{free}({time:ms}": "é",
+    "x{memory}é{any}1{used}${free}(": "xé",
+    "{largest}0{free}é": "0",
+    "{free}1{least}*": "1",
+    "{any} a {least}, {free}|": " ",
+}
+
+
+@pytest.mark.parametrize("description", HOSTILE)
+def test_no_drawn_description_takes_long_on_a_line_made_for_it(description: str) -> None:
+    read, line = read_lines_by([description]), (HOSTILE[description] * 4000)[:4000]
+    begun = time.process_time()
+    for _ in range(5):
+        read(LogLine(line, line, {}, is_start=False))
+    assert time.process_time() - begun < 1
+
+
 @pytest.mark.parametrize(
     ("text", "length"),
     [*((one, 4000) for one in ("-", "1", "1% ", "1 h ", "free=1 ")), ("1a", 390), ("a.", 390)],

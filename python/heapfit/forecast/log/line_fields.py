@@ -62,7 +62,9 @@ def compile_line(text: str) -> re.Pattern[str]:
     """
     first, *rest = _FIELD.split(text)
     fields = [one.partition(":")[0] for one in rest[::2]]
-    rule, unclear = _escape(first), 0  # fields whose end the text behind does not tell
+    # A field at the front begins where no such one is cut, so that a search has few beginnings.
+    front = {"memory": r"(?<![\w.-])", "any": ""}.get("".join(fields[:1]), r"(?<!\d)")
+    rule, unclear = _escape(first) or front, 0  # fields whose end the text behind does not tell
     for i, (name, behind) in enumerate(zip(rest[::2], rest[1::2], strict=True)):
         field, is_last = fields[i], i + 1 == len(fields)
         if field != "any" and field in fields[:i]:
@@ -77,7 +79,8 @@ def compile_line(text: str) -> re.Pattern[str]:
         # A comma behind ends the number, as in a row of numbers.
         expression = expression.replace("SEPARATORS", "'_" if behind.startswith(",") else ",'_")
         end = _escape(behind[unit.end() if unit else 0 :])
-        rule += rf"(?>.{{0,400}}?{end})" if field == "any" else expression + end
+        most = rule and (100 if unclear else 400)  # characters; at the front a search skips them
+        rule += rf"(?>.{{0,{most or 0}}}?{end})" if field == "any" else expression + end
     return re.compile(rule, re.IGNORECASE)
 
 
