@@ -615,6 +615,27 @@ def test_seldom_bursts_end_the_life_before_the_usual_lows_do():
     assert 0.9 < float(np.median(after)) < 1.2
 
 
+@pytest.mark.parametrize(("unit", "each"), [("ms", 3_600_000), ("us", 3_600_000_000)])
+def test_a_count_of_ms_or_us_as_large_as_a_date_is_none(tmp_path, unit, each):
+    """From 1.4e9 ms on, 16.2 days, it was seconds since 1970, and its lines another heap's."""
+    rows = [
+        f"{each * i} {unit}: free heap {150_000 - 300 * i}, largest block 1000" for i in range(480)
+    ]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    log = read_log(tmp_path / "device.log", None)
+    assert (len(log.states), log.other_heaps, log.clock) == (480, [], Clock.UPTIME)
+
+
+def test_a_line_without_noise_in_few_windows_has_its_pace(tmp_path):
+    rows = [f"{3600 * i} s free heap {150_000 - 40 * i} largest block 120000" for i in range(600)]
+    rows[389:] = [row.replace("free heap", "b free heap") for row in rows[389:]]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    log = read_log(tmp_path / "device.log", None)
+    for one in (log, *log.other_heaps):
+        decline = find_outlook(one).decline
+        assert decline is not None and decline.rate * 3600 == pytest.approx(40, rel=0.05)
+
+
 def test_a_clock_that_is_set_while_it_runs_begins_as_if_always_set(tmp_path):
     begin = datetime(1970, 1, 1, tzinfo=UTC), datetime(2026, 11, 29, 10, tzinfo=UTC)
     times = [begin[i >= 5] + timedelta(minutes=i) for i in range(60)]

@@ -458,6 +458,9 @@ def test_a_list_gives_no_size_and_tells_what_it_lacks(tmp_path):
         "The list is not whole: 4 blocks were live, and 3 are listed, since its records were full."
     )
     assert told in notes
+    (tmp_path / "leak.log").write_text(text.replace("24 total", "23 total").rpartition("(NB")[0])
+    notes = import_file(tmp_path / "leak.log", tmp_path / "whole.parquet").info.notes
+    assert not any("whole" in one for one in notes)
 
 
 FOREIGN = {

@@ -601,9 +601,9 @@ std::vector<std::string> HeapLogTrace::notes() const {
     }
     const std::vector<std::string> inferred = heap_.notes();
     told.insert(told.end(), inferred.begin(), inferred.end());
-    if (is_overflowed_ || (said_allocations_ != 0 && said_allocations_ >= said_frees_)) {
-        told.push_back("The list is not whole: " +
-                       counted(said_allocations_ - said_frees_, "block was", "blocks were") +
+    const std::uint64_t said_live = said_allocations_ - std::min(said_frees_, said_allocations_);
+    if (is_overflowed_ || said_live > listed_) {
+        told.push_back("The list is not whole: " + counted(said_live, "block was", "blocks were") +
                        " live, and " + std::to_string(listed_) + " are listed" +
                        (is_overflowed_ ? ", since its records were full." : "."));
     }

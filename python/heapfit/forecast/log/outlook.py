@@ -298,8 +298,10 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
             # One more state in some windows than in others is a swing that the log does not show.
-            states = len(one.places)
-            width, highs, lows = _cut(one, states // ceil(states / seen.windows))
+            even = len(one.places) // ceil(len(one.places) / seen.windows)
+            width, highs, lows = next(
+                cut for most in (even, seen.windows) if len((cut := _cut(one, most))[1])
+            )
             gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
             decline = find_decline(lows if name else highs)
             yield _Falling(decline, highs + gained, lows + gained, width, bool(name))
