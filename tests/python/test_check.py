@@ -26,14 +26,14 @@ from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.trial import Refusal
+from heapfit.drawing.markdown import markdown_of
+from heapfit.drawing.parts import Column, Fields, Line, Table
 from heapfit.errors import HeapfitError
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
 from heapfit.results.check import _describe_prospect, check_parts, describe_run
-from heapfit.results.markdown import markdown_of
-from heapfit.results.parts import Column, Fields, Line, Table
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace

@@ -44,6 +44,7 @@ from heapfit.design.offers import Offer, is_dominated, pick_offer, step_down
 from heapfit.design.placement.tailored_plans import LEAST_POINTS
 from heapfit.design.preference import Preference
 from heapfit.design.space import configurations, configurations_by_name
+from heapfit.drawing.parts import content_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting import assessment, incumbent
 from heapfit.fitting.choice import Choice
@@ -57,7 +58,6 @@ from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.results.parts import content_of
 from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end

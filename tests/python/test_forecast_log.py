@@ -19,13 +19,13 @@ from declines import FALLING, LEVEL, STRAIGHT, count_findings, judge_dates
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
+from heapfit.drawing.parts import Line
 from heapfit.errors import HeapfitError
 from heapfit.forecast.decline import is_level, speeds_up
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.results.forecast import forecast_parts
-from heapfit.results.parts import Line
 from program import call_heapfit
 
 TELEMETRY = Path(__file__).parent / "telemetry"

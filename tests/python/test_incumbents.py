@@ -34,6 +34,7 @@ from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.comparison.margin import HeapSize
+from heapfit.drawing.parts import content_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -41,7 +42,6 @@ from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.fit_page import write_report
-from heapfit.results.parts import content_of
 from heapfit.sizing.systems import SettingsOptions, settings_for
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.stored import Trace

@@ -18,6 +18,7 @@ from heapfit.checks.shards import merge, shard_of
 from heapfit.cli.printing.console import print_json
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.design.effort import Effort
+from heapfit.drawing.parts import content_of
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
@@ -25,7 +26,6 @@ from heapfit.importers.many import list_recordings
 from heapfit.plan.plan_file import load_plan
 from heapfit.programs.site_names import find_recorded_program
 from heapfit.results.check import check_parts
-from heapfit.results.parts import content_of
 from heapfit.store_file import StoreFile
 from heapfit.sweep import Sweep
 from heapfit.trace.stored import Trace

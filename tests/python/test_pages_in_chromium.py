@@ -19,12 +19,12 @@ from heapfit.checks.check import check_recordings
 from heapfit.checks.shown import read_shown
 from heapfit.comparison.heap_map import HeapMap, map_live, map_of, subjects_of
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.drawing.html import render, write_document
 from heapfit.fitting.fit import fit
 from heapfit.fitting.result import Fit
 from heapfit.plan.plan import Plan
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, write_report
-from heapfit.results.html import render, write_document
 from heapfit.results.live import live_page
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.scenario import load_scenario

@@ -12,11 +12,11 @@ from page_reader import Page
 
 from heapfit import cli
 from heapfit.cli.printing.console import print_result, print_table
-from heapfit.results import parts
-from heapfit.results.document import Document
-from heapfit.results.html import render
-from heapfit.results.number_text import size
-from heapfit.results.parts import (
+from heapfit.drawing import parts
+from heapfit.drawing.document import Document
+from heapfit.drawing.html import render
+from heapfit.drawing.number_text import size
+from heapfit.drawing.parts import (
     Bullets,
     Cell,
     Column,
@@ -29,7 +29,7 @@ from heapfit.results.parts import (
     Section,
     Table,
 )
-from heapfit.results.text import wrap_text
+from heapfit.drawing.text import wrap_text
 
 CLI = Path(cli.__file__).parent
 

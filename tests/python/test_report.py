@@ -32,6 +32,8 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.design.portfolio import comparison_portfolio
+from heapfit.drawing import parts
+from heapfit.drawing.html import write_document
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
@@ -41,10 +43,8 @@ from heapfit.outputs.printable import printable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
-from heapfit.results import parts
 from heapfit.results.check_page import check_page
 from heapfit.results.fit_page import case_from_fit, render_fit, write_report
-from heapfit.results.html import write_document
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
@@ -107,7 +107,7 @@ def page_of(fitted: Fit) -> Page:
 
 def test_every_part_of_a_result_has_its_place_on_a_page():
     """The template asks for a part by its class's name: one renamed alone would be left out."""
-    template = Path(parts.__file__).parent / "drawing" / "document.html.j2"
+    template = Path(parts.__file__).parent / "page" / "document.html.j2"
     drawn = {*re.findall(r'kind == "(\w+)"', template.read_text())}
     known = {*re.findall(r"\w+", f"{parts.Part} {parts.Holder}".replace("[Any]", ""))}
     assert known - drawn == {"Fields", "Note", "Holder"}, (

@@ -6,7 +6,7 @@ import os
 
 from page_reader import Page
 
-from heapfit.results.html import render
+from heapfit.drawing.html import render
 from heapfit_papers.pages.reproduce_page import reproduce_page
 from heapfit_papers.reproduce.rows import reproduce
 from program import run_heapfit

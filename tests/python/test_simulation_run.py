@@ -17,9 +17,9 @@ from sweep_work import children
 
 from grid import thin
 from heapfit import _engine
+from heapfit.drawing.html import render
 from heapfit.errors import HeapfitError
 from heapfit.plan.quantities import format_share
-from heapfit.results.html import render
 from heapfit.results.simulation import simulation_page
 from heapfit.simulation.metrics import METRICS
 from heapfit.simulation.scenario import RunSettings, load_scenario

@@ -14,9 +14,9 @@ from page_reader import Page
 from small_traces import heapfit
 
 from heapfit import _engine
+from heapfit.drawing.html import render
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, TrainingRecord, save_plan
-from heapfit.results.html import render
 from heapfit.trace.stored import Trace
 from heapfit_papers.pages import slotbuf_charts
 from heapfit_papers.pages.slotbuf_page import slotbuf_page

@@ -21,12 +21,12 @@ from frames import Recorder
 from heapfit import _engine
 from heapfit.comparison.heap_map import ReplaySubject, map_live, map_of
 from heapfit.comparison.incumbents.heap import Heap
+from heapfit.drawing.html import render
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
 from heapfit.importers.followed import FollowedFrames
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
-from heapfit.results.html import render
 from heapfit.results.live import live_page, serve_live
 from heapfit.results.packed_map import pack_map
 from heapfit.trace.live import LiveHeap

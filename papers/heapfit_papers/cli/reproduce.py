@@ -10,7 +10,7 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
-from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit_papers.cli.commands import ReproduceCommand
 from heapfit_papers.cli.wrapped import wrap_table
 from heapfit_papers.reproduce.finding import Finding, RowResult, verdict_counts, verdicts_in_words

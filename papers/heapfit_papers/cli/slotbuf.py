@@ -11,12 +11,12 @@ from heapfit import _engine
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.drawing.parts import Column, Fields, Line, Part, object_of
 from heapfit.errors import HeapfitError
 from heapfit.outputs.folder import stage_folder
 from heapfit.plan.plan import plan_table
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import parse_sizes
-from heapfit.results.parts import Column, Fields, Line, Part, object_of
 from heapfit_papers.cli.commands import STANDARD_ALLOCATOR, SlotbufCommand
 from heapfit_papers.pages.slotbuf_page import write_slotbuf_page
 from heapfit_papers.slotbuf.benchmark import (

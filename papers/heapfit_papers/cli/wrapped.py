@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from heapfit.drawing.parts import Line
+from heapfit.drawing.text import WIDTH
 from heapfit.outputs.printable import printable
-from heapfit.results.parts import Line
-from heapfit.results.text import WIDTH
 
 
 def wrap_table(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from heapfit.results.chart import ACCENT, OTHERS, Chart, level, line
+from heapfit.drawing.chart import ACCENT, OTHERS, Chart, level, line
 from heapfit_papers.pages.parts import (
     PaperFigure,
     colour_of,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from heapfit.results.chart import ACCENT, OTHERS, Chart, Layout, Trace
+from heapfit.drawing.chart import ACCENT, OTHERS, Chart, Layout, Trace
 from heapfit_papers.reproduce.laboratory import Laboratory
 
 

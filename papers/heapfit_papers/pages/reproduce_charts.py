@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from heapfit.results.chart import ACCENT, OTHERS, Chart, Layout, Trace
+from heapfit.drawing.chart import ACCENT, OTHERS, Chart, Layout, Trace
 from heapfit_papers.packets.mix import draw_packets
 from heapfit_papers.pages.budget_charts import code, draw_scales, example, memory_needed
 from heapfit_papers.pages.parts import (

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from heapfit.drawing.document import Document
+from heapfit.drawing.html import write_document
+from heapfit.drawing.number_text import mark_up
+from heapfit.drawing.parts import Cell, Column, Details, Heading, Line, Part, Section, Table
 from heapfit.plan.quantities import format_count
-from heapfit.results.document import Document
-from heapfit.results.html import write_document
-from heapfit.results.number_text import mark_up
-from heapfit.results.parts import Cell, Column, Details, Heading, Line, Part, Section, Table
 from heapfit_papers.pages.parts import PaperFigure
 from heapfit_papers.pages.reproduce_charts import figures_of
 from heapfit_papers.reproduce.finding import Finding, RowResult, Verdict, verdicts_in_words

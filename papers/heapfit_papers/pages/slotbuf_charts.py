@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from heapfit.results.chart import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, level
+from heapfit.drawing.chart import ACCENT, MOST_SINGLE_TICKS, Chart, Layout, level
 from heapfit_papers.pages.parts import draw_bars, draw_curve, panel_axis
 from heapfit_papers.slotbuf.benchmark import Slotbuf, SlotbufSeries, SlotbufSpec
 

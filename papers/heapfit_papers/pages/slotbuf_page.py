@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from heapfit.results.chart import Chart
-from heapfit.results.document import Document, reproduce_section
-from heapfit.results.html import write_document
-from heapfit.results.number_text import count, mark_up, percent, size
-from heapfit.results.parts import NamedFigure, Section
+from heapfit.drawing.chart import Chart
+from heapfit.drawing.document import Document, reproduce_section
+from heapfit.drawing.html import write_document
+from heapfit.drawing.number_text import count, mark_up, percent, size
+from heapfit.drawing.parts import NamedFigure, Section
 from heapfit_papers.pages.slotbuf_charts import (
     MOST_SHOWN,
     count_large_blocks,

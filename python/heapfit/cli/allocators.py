@@ -18,11 +18,11 @@ from heapfit.comparison.incumbents.heap_names import (
     is_heap,
     list_offered_allocators,
 )
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, object_of
+from heapfit.drawing.text import WIDTH
 from heapfit.plan.allocators import ALIGNMENTS, UNKNOWN, find_allocators, list_aliases
 from heapfit.plan.plan import plan_table
 from heapfit.plan.serving_region import SMALL_REQUEST, serving_region
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
-from heapfit.results.text import WIDTH
 
 _LABELS = 17  # columns before a figure's text
 

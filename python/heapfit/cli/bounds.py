@@ -15,12 +15,12 @@ from heapfit.cli.commands.comparisons import BoundsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.progress import Progress
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.trace.loaded import LoadedTrace, load_trace
 
 _MILLION = 1_000_000

@@ -18,12 +18,12 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
+from heapfit.drawing.markdown import save_markdown
 from heapfit.memories.joint import check_jointly
 from heapfit.plan.memories import MemoriesPlan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.check import check_parts, headline_of
 from heapfit.results.check_page import check_page
-from heapfit.results.markdown import save_markdown
 from heapfit.results.memories import joint_parts
 
 _FAILED = 3
@@ -62,7 +62,7 @@ def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
     if path.suffix == ".md":
         save_markdown(path, headline_of(check), check_parts(check, is_whole=True)[1:])
         return
-    from heapfit.results.html import write_document  # loads jinja2, which takes long
+    from heapfit.drawing.html import write_document  # loads jinja2, which takes long
 
     write_document(
         path, check_page(read_shown(check, command.sources), command.sources, command_line())

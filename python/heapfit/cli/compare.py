@@ -24,6 +24,7 @@ from heapfit.comparison.incumbents.heap_names import (
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces, with_plugins
 from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
+from heapfit.drawing.parts import Fields, Line, Part
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
 from heapfit.importers import open_trace
 from heapfit.importers.file_kind import is_path
@@ -35,7 +36,6 @@ from heapfit.plan.values import expand_names
 from heapfit.plugin import Plugin, PluginRow, measure_all, plugins_of
 from heapfit.progress import Progress
 from heapfit.results.matrix import comparison_page, matrix_table
-from heapfit.results.parts import Fields, Line, Part
 from heapfit.results.plugins import plugin_parts
 from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import SourceKind
@@ -78,7 +78,7 @@ def run(command: CompareCommand) -> None:
         if plugins:
             matrix = with_plugins(matrix, _measure_plugins(compared, plugins, request, progress))
         if command.report is not None:
-            from heapfit.results.html import write_document  # loads jinja2, which takes long
+            from heapfit.drawing.html import write_document  # loads jinja2, which takes long
 
             with scratch_folder() as folder:
                 shown = [one for _, one in compared]

@@ -11,16 +11,7 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, start_sweep
-from heapfit.fitting.fit import fit, folder_for
-from heapfit.fitting.options import MOST_SEARCHED, FitOptions
-from heapfit.fitting.result import Fit, rank_by_memory, save_plans
-from heapfit.forecast.horizon import parse_horizon
-from heapfit.outputs.folder import stage_folder
-from heapfit.plan.plan_file import require_our_entry
-from heapfit.plan.values import expand_names
-from heapfit.results.fit_page import RUNS, write_report
-from heapfit.results.incumbent import incumbent_parts
-from heapfit.results.parts import (
+from heapfit.drawing.parts import (
     Fields,
     Group,
     Line,
@@ -30,6 +21,15 @@ from heapfit.results.parts import (
     hide_unless,
     paragraph,
 )
+from heapfit.fitting.fit import fit, folder_for
+from heapfit.fitting.options import MOST_SEARCHED, FitOptions
+from heapfit.fitting.result import Fit, rank_by_memory, save_plans
+from heapfit.forecast.horizon import parse_horizon
+from heapfit.outputs.folder import stage_folder
+from heapfit.plan.plan_file import require_our_entry
+from heapfit.plan.values import expand_names
+from heapfit.results.fit_page import RUNS, write_report
+from heapfit.results.incumbent import incumbent_parts
 from heapfit.results.plans import plans_parts, several_plans_parts
 from heapfit.results.ranking import explain_ranking, ranking_table
 from heapfit.results.screen import first_screen

@@ -11,13 +11,13 @@ from heapfit.cli.commands.fitting import GenerateCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.comparison.incumbents.heap_plans import describe_own_heap
+from heapfit.drawing.parts import Fields, Line, Note, Part
 from heapfit.errors import HeapfitError
 from heapfit.generate import generate, write_recorder
 from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
 from heapfit.plan.targets import Platform
-from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import usable_cores
 
 

@@ -13,13 +13,13 @@ from heapfit.cli.commands.recordings import ImportCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, require_local
+from heapfit.drawing.parts import Fields, Line, Note, Part
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.images.snapshot import read_image, write_snapshot
 from heapfit.importers import ImportOptions, OwnLines
 from heapfit.importers.many import import_files
 from heapfit.results.image import describe_heap
-from heapfit.results.parts import Fields, Line, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.names import distinct_source_names, source_name
 from heapfit.trace.stored import Trace

@@ -16,6 +16,8 @@ from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import note_parts
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
+from heapfit.drawing.html import write_document
+from heapfit.drawing.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_trace
@@ -26,7 +28,6 @@ from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
 from heapfit.plan.values import expand_names
 from heapfit.programs.site_names import site_names
-from heapfit.results.html import write_document
 from heapfit.results.longer import describe_longer_runs
 from heapfit.results.memories import (
     CURVE,
@@ -35,7 +36,6 @@ from heapfit.results.memories import (
     describe_served,
     memories_page,
 )
-from heapfit.results.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.trace.loaded import STANDARD_ALIGNMENT
 
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}

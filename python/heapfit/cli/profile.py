@@ -11,15 +11,15 @@ from heapfit.cli.commands.recordings import ProfileCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import import_options, print_export, require_export
+from heapfit.drawing.html import write_document
+from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_event
-from heapfit.results.html import write_document
 from heapfit.results.image import image_page, image_parts
 from heapfit.results.kind import describe_kind, growth_parts, kind_fields
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.results.sections.program import list_sizes, size_table
 from heapfit.trace.exports.samples import holdings_by_size
 from heapfit.trace.loaded import load_trace

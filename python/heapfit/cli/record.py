@@ -18,6 +18,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import step_bar
 from heapfit.comparison.incumbents.heap_names import TLSF
+from heapfit.drawing.parts import Fields, Line, Note, Part, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.importers import import_frames, preload
@@ -36,7 +37,6 @@ from heapfit.outputs.ours import keep_earlier, require_replaceable
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.live import describe_live, serve_live
-from heapfit.results.parts import Fields, Line, Note, Part, which_hold
 from heapfit.trace.chains import DEPTH
 from heapfit.trace.kinds import SourceKind
 from heapfit.trace.live import FollowedRecording, LiveHeap

@@ -11,12 +11,12 @@ from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, hide_unless, which_hold
 from heapfit.grouping import group
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_event
 from heapfit.results.check import describe_refusal
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, hide_unless, which_hold
 
 _FAILED = 3
 

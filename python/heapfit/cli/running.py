@@ -7,8 +7,8 @@ import sys
 
 from heapfit import _engine
 from heapfit.cli.parser import UsageError
+from heapfit.drawing.parts import Fields, Note, Part
 from heapfit.importers import ImportOptions
-from heapfit.results.parts import Fields, Note, Part
 from heapfit.sweep import Sweep
 from heapfit.trace.exports import export_holdings
 from heapfit.trace.exports.samples import SampledBlocks

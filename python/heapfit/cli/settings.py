@@ -9,8 +9,8 @@ from heapfit.cli.commands.pools import SettingsCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.errors import HeapfitError
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.sized_pools import RUN_OUT
 from heapfit.sizing.settings import Setting, Settings, as_text
 from heapfit.sizing.systems import SettingsOptions, settings_for

@@ -11,8 +11,8 @@ from heapfit.cli.commands.pools import SimulateCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import start_sweep
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, which_hold
 from heapfit.plan.plan import plan_table
-from heapfit.results.parts import Column, Fields, Line, Part, Table, which_hold
 from heapfit.results.simulation import list_refusals, simulation_page
 from heapfit.simulation.scenario import load_scenario, with_seed
 from heapfit.simulation.simulate import Result, SimulationResult, simulate, solve, write_simulation
@@ -33,7 +33,7 @@ def _write(simulated: SimulationResult, output: Path | None, report: Path | None
         write_simulation(output, simulated)
     if report is not None:
         # Loads jinja2, which takes longer than most simulations of closed forms.
-        from heapfit.results.html import write_document
+        from heapfit.drawing.html import write_document
 
         write_document(report, simulation_page(simulated, command_line()))
 

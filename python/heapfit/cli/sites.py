@@ -14,6 +14,7 @@ from heapfit.cli.commands.recordings import SitesCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
 from heapfit.cli.running import note_parts, print_export, require_export
+from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.importers import open_trace
 from heapfit.memories.demand import demand_of, find_unmet
@@ -23,7 +24,6 @@ from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import format_count, format_event, format_share
 from heapfit.programs.site_names import PlaceChain, find_chains, own_places
 from heapfit.programs.source_lines import SourcePlace, places_in
-from heapfit.results.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.trace.chains import sites_with_tags
 from heapfit.trace.exports.samples import Frame, SampledBlocks, holdings_by_site
 from heapfit.trace.kinds import View

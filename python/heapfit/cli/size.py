@@ -9,10 +9,10 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.cli.running import import_options, note_parts, require_local, start_sweep
+from heapfit.drawing.html import write_document
+from heapfit.drawing.parts import Part
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import parse_sizes
-from heapfit.results.html import write_document
-from heapfit.results.parts import Part
 from heapfit.results.sized_pools import pools_page, pools_table
 from heapfit.results.sized_schemes import schemes_page, schemes_table
 from heapfit.simulation.traffic import is_traffic, load_traffic

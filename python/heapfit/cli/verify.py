@@ -15,6 +15,7 @@ from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import progress_bar
 from heapfit.comparison.incumbents.replacement import Pair
+from heapfit.drawing.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.fitting.verify.firmware import Firmware
 from heapfit.fitting.verify.loop import (
     MOST_LOOKS,
@@ -28,7 +29,6 @@ from heapfit.fitting.verify.pairs import MeasuredPairs
 from heapfit.importers.target_log import Emulation
 from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.fit_page import write_report
-from heapfit.results.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.trace.names import source_name
 
 _FAILED = 3

@@ -11,8 +11,8 @@ from heapfit import _engine
 from heapfit.cli.commands.recordings import WorkloadCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, object_of
-from heapfit.results.text import WIDTH
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, object_of
+from heapfit.drawing.text import WIDTH
 from heapfit.workloads.synthetic import generate_workload, parse_workload
 
 

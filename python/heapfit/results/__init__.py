@@ -1,6 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is told: each result described once, as parts, and their renderers: text, JSON, HTML.
-
-parts.py says which parts there are; text.py, html.py and markdown.py render them, number_text.py
-says figures.
-"""
+"""What is told: each result described once, as parts, in the words of people who use it."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from heapfit.comparison.case import ReportCase
 from heapfit.comparison.heap_map import MappedCase
+from heapfit.drawing.parts import HeapMapView, Section
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMapView, Section
 from heapfit.results.sections.candidates import candidates_section, heap_parts
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_section

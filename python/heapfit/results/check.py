@@ -15,13 +15,8 @@ from heapfit.checks.shards import shard_of
 from heapfit.comparison.heap_map import LEAST_HOLE
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.trial import Refusal
-from heapfit.forecast.load import OWN_RUNS
-from heapfit.plan.plan import SITE
-from heapfit.plan.plan_file import PlanFile
-from heapfit.plan.quantities import format_count, format_event, format_share
-from heapfit.results.image import HOLES
-from heapfit.results.number_text import size
-from heapfit.results.parts import (
+from heapfit.drawing.number_text import size
+from heapfit.drawing.parts import (
     Column,
     Fields,
     Line,
@@ -32,6 +27,11 @@ from heapfit.results.parts import (
     object_of,
     which_hold,
 )
+from heapfit.forecast.load import OWN_RUNS
+from heapfit.plan.plan import SITE
+from heapfit.plan.plan_file import PlanFile
+from heapfit.plan.quantities import format_count, format_event, format_share
+from heapfit.results.image import HOLES
 from heapfit.trace.names import program_word
 
 _FEWEST_COUNTED = 3  # recordings, of which more is said than that all run

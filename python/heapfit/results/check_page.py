@@ -16,6 +16,19 @@ from heapfit.checks.check import (
     path_of,
 )
 from heapfit.checks.shown import ShownCheck
+from heapfit.drawing.document import FAILED, HOLDS, UNSURE, Document
+from heapfit.drawing.number_text import NOT_MEASURED, percent, size
+from heapfit.drawing.parts import (
+    Cell,
+    Column,
+    Heading,
+    HeapMapView,
+    Line,
+    Part,
+    Section,
+    Table,
+    which_hold,
+)
 from heapfit.plan.quantities import format_event
 from heapfit.results.check import (
     DIFFERENT,
@@ -27,20 +40,7 @@ from heapfit.results.check import (
     list_grown,
     say_verdict,
 )
-from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
-from heapfit.results.number_text import NOT_MEASURED, percent, size
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import (
-    Cell,
-    Column,
-    Heading,
-    HeapMapView,
-    Line,
-    Part,
-    Section,
-    Table,
-    which_hold,
-)
 from heapfit.results.sections.page import name_source, order_sections, recording_kind
 from heapfit.results.sections.peak import peak_sections
 from heapfit.results.sections.plan_layers import plan_file_section

@@ -8,18 +8,18 @@ from pathlib import Path
 
 from heapfit.comparison.case import ReportCase, find_usual_heap, keep_heap
 from heapfit.comparison.heap_map import measure_case
+from heapfit.drawing.document import FAILED, HOLDS, UNSURE, Document
+from heapfit.drawing.html import render, write_page
+from heapfit.drawing.number_text import ratio, size, term
+from heapfit.drawing.parts import Column, Line, Part, Piece, Section, Table
 from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit, Run
 from heapfit.programs.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.case import case_sections
-from heapfit.results.document import FAILED, HOLDS, UNSURE, Document
-from heapfit.results.html import render, write_page
 from heapfit.results.incumbent import incumbent_section
 from heapfit.results.kind import kind_section
 from heapfit.results.longer import make_longer_section
-from heapfit.results.number_text import ratio, size, term
-from heapfit.results.parts import Column, Line, Part, Piece, Section, Table
 from heapfit.results.screen import reference_columns
 from heapfit.results.sections.page import (
     name_source,

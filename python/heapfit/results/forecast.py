@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 
+from heapfit.drawing.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 from heapfit.forecast.decline import Decline
 from heapfit.forecast.log.outlook import Finding, Outlook, RunOutTime, measure_life
 from heapfit.forecast.log.states import Clock, TelemetryLog
 from heapfit.forecast.time_units import TIME_UNITS, find_unit
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure, describe_others
-from heapfit.results.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 
 _DAY = 86_400
 _MOST_HEAPS = 4  # beside the first, in which a request is looked for

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import inf
 
+from heapfit.drawing.parts import which_hold
 from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.states import TelemetryLog
 from heapfit.plan.quantities import format_count
-from heapfit.results.parts import which_hold
 
 
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:

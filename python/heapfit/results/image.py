@@ -12,13 +12,8 @@ import numpy as np
 
 from heapfit import _engine
 from heapfit.comparison.heap_map import ELSEWHERE, HeapMap, Hole, MappedHeap, RegionReplay
-from heapfit.images.snapshot import Snapshot
-from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, DumpedHeap
-from heapfit.outputs.printable import printable
-from heapfit.plan.quantities import format_count, format_share
-from heapfit.results.document import Document
-from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import (
+from heapfit.drawing.document import Document
+from heapfit.drawing.parts import (
     Column,
     Fields,
     HeapMapView,
@@ -31,6 +26,11 @@ from heapfit.results.parts import (
     object_of,
     which_hold,
 )
+from heapfit.images.snapshot import Snapshot
+from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, DumpedHeap
+from heapfit.outputs.printable import printable
+from heapfit.plan.quantities import format_count, format_share
+from heapfit.results.packed_map import pack_map
 
 _SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
 _LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from heapfit.comparison.incumbents.needs import Permanent
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
-from heapfit.plan.quantities import format_share
-from heapfit.results.number_text import count, rate, size, term
-from heapfit.results.parts import (
+from heapfit.drawing.number_text import count, rate, size, term
+from heapfit.drawing.parts import (
     Column,
     Fields,
     Group,
@@ -18,6 +17,7 @@ from heapfit.results.parts import (
     hide_unless,
     which_hold,
 )
+from heapfit.plan.quantities import format_share
 
 _UNKNOWN = "not measured"
 

@@ -8,10 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from heapfit.forecast.filling import describe_growth
-from heapfit.forecast.growth import BlockGroup
-from heapfit.forecast.kind import Kind, RecordingKind
-from heapfit.results.chart import (
+from heapfit.drawing.chart import (
     ACCENT,
     OTHERS,
     Chart,
@@ -21,8 +18,11 @@ from heapfit.results.chart import (
     line,
     live_extremes,
 )
-from heapfit.results.number_text import rate, size
-from heapfit.results.parts import Column, Line, Part, Section, Table, columns, object_of, paragraph
+from heapfit.drawing.number_text import rate, size
+from heapfit.drawing.parts import Column, Line, Part, Section, Table, columns, object_of, paragraph
+from heapfit.forecast.filling import describe_growth
+from heapfit.forecast.growth import BlockGroup
+from heapfit.forecast.kind import Kind, RecordingKind
 
 _SHOWN = 8  # growing parts
 _TITLES = {

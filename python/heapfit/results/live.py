@@ -6,12 +6,12 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 
 from heapfit.comparison.heap_map import HeapMap, map_live
+from heapfit.drawing.document import Document
+from heapfit.drawing.html import render
+from heapfit.drawing.number_text import count, mark_up
+from heapfit.drawing.parts import HeapMapView
 from heapfit.outputs.served_page import serve_page
-from heapfit.results.document import Document
-from heapfit.results.html import render
-from heapfit.results.number_text import count, mark_up
 from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import HeapMapView
 from heapfit.trace.live import FollowedRecording, LiveHeap
 
 

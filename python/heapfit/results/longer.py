@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from heapfit.comparison.longer import LongerRun, LongerRuns
-from heapfit.results.number_text import known_size, size
-from heapfit.results.parts import Column, Fields, Line, Part, Section, Table
+from heapfit.drawing.number_text import known_size, size
+from heapfit.drawing.parts import Column, Fields, Line, Part, Section, Table
 
 _LAW = "By one law of many loads: it holds on average over them and bounds none (docs/margin.md)."
 

@@ -10,13 +10,13 @@ from heapfit.comparison.heap_map import MappedCase
 from heapfit.comparison.matrix import Matrix, TraceColumn
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import pools_warning
+from heapfit.drawing.document import Document
+from heapfit.drawing.number_text import percent, ratio, size
+from heapfit.drawing.parts import Column, Fields, Line, Part, Section, Table, content_of, which_hold
 from heapfit.grouping import group
 from heapfit.plan.energy import Sram
 from heapfit.plugin import PluginRow
 from heapfit.results.case import case_sections
-from heapfit.results.document import Document
-from heapfit.results.number_text import percent, ratio, size
-from heapfit.results.parts import Column, Fields, Line, Part, Section, Table, content_of, which_hold
 from heapfit.results.ranking import explain_marks, layout_note, marks_of, ranking
 from heapfit.results.sections.page import (
     name_source,

@@ -6,15 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from heapfit.comparison.heap_map import HeapMap
-from heapfit.memories.joint import Joint, MemoryUse
-from heapfit.memories.placing import CurvePoint, Placing
-from heapfit.memories.search import FoundRule
-from heapfit.plan.quantities import format_share
-from heapfit.results.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
-from heapfit.results.document import Document, reproduce_section
-from heapfit.results.number_text import known_size, size
-from heapfit.results.packed_map import pack_map
-from heapfit.results.parts import (
+from heapfit.drawing.chart import COLOURS, Chart, Trace, byte_axis, line_with_marks
+from heapfit.drawing.document import Document, reproduce_section
+from heapfit.drawing.number_text import known_size, size
+from heapfit.drawing.parts import (
     Column,
     Copyable,
     Details,
@@ -26,6 +21,11 @@ from heapfit.results.parts import (
     Table,
     which_hold,
 )
+from heapfit.memories.joint import Joint, MemoryUse
+from heapfit.memories.placing import CurvePoint, Placing
+from heapfit.memories.search import FoundRule
+from heapfit.plan.quantities import format_share
+from heapfit.results.packed_map import pack_map
 
 
 def _percent(share: float | None) -> str | None:

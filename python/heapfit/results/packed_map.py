@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.heap_map import HeapMap, MappedHeap, RegionReplay
+from heapfit.drawing.number_text import size
 from heapfit.outputs.printable import printable
-from heapfit.results.number_text import size
 
 MOST_PACKED = 330_000  # characters: a page is to stay below 600,000 bytes
 MOST_CLASSES = 8  # colours

@@ -11,8 +11,8 @@ from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row, verdict
 from heapfit.design.effort import Effort
 from heapfit.design.robust.design import count_folds
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.plan.plan import plan_table
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.results.ranking import inapplicable_parts, ranking
 
 _UNSERVED = "-: no region serves them; a larger region adds no blocks to pools."

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from heapfit.drawing.parts import Column, Line, Part, Table, columns, which_hold
 from heapfit.plugin import PluginRow
 from heapfit.plugin.faults import NOT_RUN
-from heapfit.results.parts import Column, Line, Part, Table, columns, which_hold
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4

@@ -16,10 +16,10 @@ from heapfit.comparison.incumbents.heap_names import SIMULATED
 from heapfit.comparison.row import Row, energies_over_least
 from heapfit.comparison.work import Work
 from heapfit.design.placement.tailored_plans import ALLOCATOR, describe_layout, layout_name
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, columns, which_hold
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import plan_table
 from heapfit.plugin import PluginRow
-from heapfit.results.parts import Column, Fields, Line, Part, Table, columns, which_hold
 
 SIZED_LIMIT = (
     "A region of sized is at most 2,097,151 times its alignment: 8 MiB at 4, 16 MiB at 8. Both "

@@ -13,13 +13,8 @@ At most 22 lines of 80 columns; `--all` shows the rest.
 
 from __future__ import annotations
 
-from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
-from heapfit.fitting.result import Fit
-from heapfit.plan.quantities import format_count
-from heapfit.results.kind import describe_kinds, growth_table, kind_fields
-from heapfit.results.longer import describe_longer_runs
-from heapfit.results.number_text import change, count, ratio, size
-from heapfit.results.parts import (
+from heapfit.drawing.number_text import change, count, ratio, size
+from heapfit.drawing.parts import (
     Cell,
     Column,
     Fields,
@@ -31,7 +26,12 @@ from heapfit.results.parts import (
     paragraph,
     which_hold,
 )
-from heapfit.results.text import WIDTH, lines_of, wrap_text
+from heapfit.drawing.text import WIDTH, lines_of, wrap_text
+from heapfit.fitting.reference_heaps import ReferenceKind, ReferenceRow
+from heapfit.fitting.result import Fit
+from heapfit.plan.quantities import format_count
+from heapfit.results.kind import describe_kinds, growth_table, kind_fields
+from heapfit.results.longer import describe_longer_runs
 
 _RECORDED = "recorded on"
 _MOST_LINES = 22

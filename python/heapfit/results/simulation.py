@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain
 
-from heapfit.grouping import group
-from heapfit.plan.quantities import NO_BREAK, format_share
-from heapfit.results.chart import COLOURS, Chart, Layout, Trace, line_with_marks
-from heapfit.results.document import Document, reproduce_section
-from heapfit.results.number_text import count, figure_text, percent, size
-from heapfit.results.parts import (
+from heapfit.drawing.chart import COLOURS, Chart, Layout, Trace, line_with_marks
+from heapfit.drawing.document import Document, reproduce_section
+from heapfit.drawing.number_text import count, figure_text, percent, size
+from heapfit.drawing.parts import (
     Bullets,
     Cell,
     Column,
@@ -26,6 +24,8 @@ from heapfit.results.parts import (
     Table,
     which_hold,
 )
+from heapfit.grouping import group
+from heapfit.plan.quantities import NO_BREAK, format_share
 from heapfit.simulation.metrics import METRICS, OVERHEAD_RATIO
 from heapfit.simulation.simulate import Result, SimulationResult
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+from heapfit.drawing.chart import COLOURS, Chart, Trace, line_with_marks, points
+from heapfit.drawing.document import Document
+from heapfit.drawing.number_text import size
+from heapfit.drawing.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.plan.quantities import format_count, format_share
-from heapfit.results.chart import COLOURS, Chart, Trace, line_with_marks, points
-from heapfit.results.document import Document
-from heapfit.results.number_text import size
-from heapfit.results.parts import Cell, Column, Fields, Line, Part, Table, columns, object_of
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.run_out import Chance, RunOut, rarest_shown

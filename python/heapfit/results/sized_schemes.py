@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from heapfit.drawing.chart import COLOURS, Trace, line_with_marks
+from heapfit.drawing.document import Document
+from heapfit.drawing.number_text import known_size, size
+from heapfit.drawing.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit.plan.plan import plan_table
 from heapfit.plan.quantities import format_count, format_share
-from heapfit.results.chart import COLOURS, Trace, line_with_marks
-from heapfit.results.document import Document
-from heapfit.results.number_text import known_size, size
-from heapfit.results.parts import Column, Fields, Line, Part, Table, object_of
 from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.from_traffic import SizedScheme, TrafficSizing
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from heapfit.results.chart import Chart, Trace, byte_axis
-from heapfit.results.document import Document, reproduce_section
-from heapfit.results.parts import Section, Table
+from heapfit.drawing.chart import Chart, Trace, byte_axis
+from heapfit.drawing.document import Document, reproduce_section
+from heapfit.drawing.parts import Section, Table
 
 BYTES_HOVER: Final = {"hovertemplate": "%{y:,d} B"}
 

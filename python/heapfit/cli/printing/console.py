@@ -12,8 +12,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 
 from heapfit.cli.printing.lines import note, print_line
-from heapfit.results.parts import Group, Line, Note, Part, Table, content_of
-from heapfit.results.text import WIDTH, lay_table, lines_of, wrap_text
+from heapfit.drawing.parts import Group, Line, Note, Part, Table, content_of
+from heapfit.drawing.text import WIDTH, lay_table, lines_of, wrap_text
 
 JSON_SCHEMA = 1
 WIDE = 200  # columns of what bench/ prints, for people and for programs

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from inspect import getdoc
 
 from heapfit.cli.parser import Option
-from heapfit.results.text import wrap_text
+from heapfit.drawing.text import wrap_text
 
 _EXAMPLES = "\n\nExamples:\n"
 _WIDEST_TERM = 30  # that has its text beside it

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from heapfit.comparison.row import Row
-from heapfit.plan.plan import Pool
-from heapfit.results.chart import (
+from heapfit.drawing.chart import (
     ACCENT,
     OTHERS,
     Chart,
@@ -20,7 +19,8 @@ from heapfit.results.chart import (
     line,
     live_extremes,
 )
-from heapfit.results.number_text import count, figure_text, mark_up, size
+from heapfit.drawing.number_text import count, figure_text, mark_up, size
+from heapfit.plan.plan import Pool
 from heapfit.trace.profile import Profile
 
 

@@ -10,8 +10,8 @@ from heapfit.comparison.case import ReportCase
 from heapfit.comparison.comparison import Comparison, with_measures
 from heapfit.comparison.margin import heap_size
 from heapfit.comparison.row import Row
-from heapfit.results.number_text import count, known_size, mark_up, rate, ratio, size, term
-from heapfit.results.parts import (
+from heapfit.drawing.number_text import count, known_size, mark_up, rate, ratio, size, term
+from heapfit.drawing.parts import (
     Bullets,
     Cell,
     Column,

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
-from heapfit.results.document import reproduce_section
-from heapfit.results.number_text import mark_up
-from heapfit.results.parts import Bullets, Glossary, HeapMapView, Line, Section
+from heapfit.drawing.document import reproduce_section
+from heapfit.drawing.number_text import mark_up
+from heapfit.drawing.parts import Bullets, Glossary, HeapMapView, Line, Section
 from heapfit.trace.stored import TraceInfo
 
 # The places of the sections, in the order in which a page is read: those that are open, then those

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from heapfit.comparison.heap_map import PeakUse
+from heapfit.drawing.chart import Chart, Trace, row_axis, row_title
+from heapfit.drawing.number_text import percent, size
+from heapfit.drawing.parts import Column, Line, Part, Piece, Section, Strip, Table
 from heapfit.plan.quantities import format_event
-from heapfit.results.chart import Chart, Trace, row_axis, row_title
-from heapfit.results.number_text import percent, size
 from heapfit.results.packed_map import site_label
-from heapfit.results.parts import Column, Line, Part, Piece, Section, Strip, Table
 from heapfit.trace.blocks import blocks_of
 from heapfit.trace.loaded import LoadedTrace
 

@@ -8,10 +8,8 @@ from itertools import chain
 
 from heapfit import _engine
 from heapfit.design.budgets.greedy_budgets import ALLOCATOR as BUDGETED
-from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.plan_file import PlanFile, plan_text
-from heapfit.results.number_text import count, mark_up, percent, size, term
-from heapfit.results.parts import (
+from heapfit.drawing.number_text import count, mark_up, percent, size, term
+from heapfit.drawing.parts import (
     Column,
     Copyable,
     Heading,
@@ -23,6 +21,8 @@ from heapfit.results.parts import (
     Table,
     paragraph,
 )
+from heapfit.plan.plan import Plan, Pool
+from heapfit.plan.plan_file import PlanFile, plan_text
 
 NARROWEST_LABEL = 0.06  # of the region: narrower pieces of the strip stay without a label
 

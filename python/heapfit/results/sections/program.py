@@ -8,11 +8,9 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from heapfit.design.pools.special_pools import SPECIAL_PERCENT
-from heapfit.plan.plan import Plan
-from heapfit.plan.quantities import format_event, format_share
-from heapfit.results.chart import Extremes
-from heapfit.results.number_text import count, mark_up, size, term
-from heapfit.results.parts import (
+from heapfit.drawing.chart import Extremes
+from heapfit.drawing.number_text import count, mark_up, size, term
+from heapfit.drawing.parts import (
     Column,
     Grid,
     Group,
@@ -24,6 +22,8 @@ from heapfit.results.parts import (
     Table,
     Tiles,
 )
+from heapfit.plan.plan import Plan
+from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.sections.candidate_charts import live_blocks_chart, live_chart
 from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from heapfit.drawing.parts import Group, Line, Note, Part, Table
+from heapfit.drawing.text import cell, is_right
 from heapfit.outputs.file import write_file
 from heapfit.outputs.printable import printable
-from heapfit.results.parts import Group, Line, Note, Part, Table
-from heapfit.results.text import cell, is_right
 
 _MARKS = re.compile(r"([\\`*\[\]<>|~#&@])")
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heapfit.results.parts import (
+from heapfit.drawing.parts import (
     Copyable,
     HeapMapView,
     NamedFigure,

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
-from heapfit.results.chart import Chart
+from heapfit.drawing.chart import Chart
 
 Row = TypeVar("Row")
 Whole = TypeVar("Whole")

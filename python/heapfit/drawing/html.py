@@ -19,16 +19,16 @@ from typing import Any
 import jinja2
 
 from heapfit import _engine
+from heapfit.drawing import number_text
+from heapfit.drawing.chart import Chart
+from heapfit.drawing.document import Document
+from heapfit.drawing.parts import Cell, HeapMapView, Table, walk
+from heapfit.drawing.text import cell
 from heapfit.outputs.file import write_file
 from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import keep_units
-from heapfit.results import number_text
-from heapfit.results.chart import Chart
-from heapfit.results.document import Document
-from heapfit.results.parts import Cell, HeapMapView, Table, walk
-from heapfit.results.text import cell
 
-_SHARED = Path(__file__).parent / "drawing"  # the frame of all pages, their style and script
+_SHARED = Path(__file__).parent / "page"  # the frame of all pages, their style and script
 # Each uses what stands before it; the last is for a page with a heap map.
 _SCRIPTS = ("axes.js", "marks.js", "charts.js", "page.js", "map.js")
 _VERBATIM_OR_TEXT = re.compile(r"(<(script|style|pre|code)\b.*?</\2>)|(?<=>)[^<]+", re.DOTALL)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heapfit.results.number_text import figure_text
+from heapfit.drawing.number_text import figure_text
 
 if TYPE_CHECKING:  # help needs no charts, and a profile loads numpy
     from heapfit.trace.profile import Profile

@@ -9,9 +9,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from heapfit.drawing.table import TableColumn, table_lines
 from heapfit.outputs.printable import printable
 from heapfit.plan.quantities import NO_BREAK, keep_units
-from heapfit.results.table import TableColumn, table_lines
 
 WIDTH = 80  # columns of what is printed, but for JSON, paths and text to copy
 
