@@ -14,6 +14,7 @@ from small_traces import bimodal, diverse, heapfit, heapfit_json, table2
 from heapfit import _engine
 from heapfit.bounds.placement import Placement
 from heapfit.bounds.trace_bounds import find_bounds
+from heapfit.bounds.worst_cases import Limits
 from heapfit.comparison.comparison import compare
 from heapfit.comparison.measuring import measure_candidate
 from heapfit.design.portfolio import build_portfolio
@@ -51,6 +52,55 @@ def test_static_is_every_size_at_its_own_peak(tmp_path: Path) -> None:
     worst = {one.name: one.size for one in bounds.worst_cases}
     assert worst["static_pools"] == 16 * 2 + 8 + 104
     assert worst["fixed_pool"] == 2 * 104
+
+
+def most_by_trying(block: list[int], live: int, count: int) -> int:
+    """The most bytes of so many blocks, all sizes of all of them tried."""
+    best = [0] * (live + 1)  # by the bytes asked for
+    for _ in range(count):
+        best = [
+            max(best[used], *(best[used - size] + block[size] for size in range(least)))
+            for used in range(live + 1)
+            for least in [min(used + 1, len(block))]
+        ]
+    return max(best)
+
+
+@pytest.mark.parametrize(("live", "count", "n"), [(56, 4, 24), (70, 6, 40), (9, 3, 9), (0, 2, 0)])
+@pytest.mark.parametrize("header", [0, 4, 16])
+def test_no_sizes_within_the_limits_take_more_than_proven(
+    live: int, count: int, n: int, header: int
+) -> None:
+    limits = Limits(np.array([n]), np.array([count]), live, count=count)
+    for least, block in (
+        (32, lambda sizes: 1 << np.ceil(np.log2(np.maximum(sizes + header, 32))).astype(int)),
+        (8, lambda sizes: np.maximum(-(-(sizes + header) // 8) * 8, 16)),
+    ):
+        total, _, largest = limits.max_blocks(block, least, header)
+        blocks = block(np.arange(n + 1)).tolist()
+        assert most_by_trying(blocks, live, count) <= total <= count * largest
+
+
+@pytest.mark.parametrize(
+    ("lines", "allocator", "own"),
+    [
+        # Within the limits of three sizes of 56 B, its own rounded sizes are 64 B live.
+        ("a 0 1;a 1 1;f 0;a 2 17;a 3 17;a 4 17", "buddy", 136),
+        ("a 0 8;r 0 16", "buddy", 136),  # both are live while it moves
+        (";".join(f"a {i} 8" for i in range(8)), "halffit", 120),  # each has a header of 16 B
+    ],
+)
+def test_an_order_within_the_limits_fits_into_what_is_proven(
+    tmp_path: Path, lines: str, allocator: str, own: int
+) -> None:
+    head = "# pointer_bits 32\n"
+    (tmp_path / "t.heap").write_text(head + lines.replace(";", "\n") + "\n")
+    limits = lines if "17" not in lines else "a 0 8;a 1 16;a 2 24;a 3 8;f 0;f 2;a 4 24;f 1;a 5 16"
+    (tmp_path / "limits.heap").write_text(head + limits.replace(";", "\n") + "\n")
+    bounds = find_bounds(load_file(tmp_path / "limits.heap", tmp_path / "in"), pairs=PAIRS)
+    (proven,) = (one.size for one in bounds.worst_cases if one.name == allocator)
+    row = heapfit_json("compare", "t.heap", allocator, folder=tmp_path)["rows"][0]
+    assert row["r_safe"] - own <= proven
 
 
 def test_a_placement_is_checked_by_the_engine(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ def find_bounds(
         else None,
         static=_static(loaded),
         least_of_any=least_of_any(Limits.of_trace(loaded)),
-        worst_cases=any_order(lifetimes, loaded),
+        worst_cases=any_order(loaded),
     )
 
 

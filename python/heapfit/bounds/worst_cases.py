@@ -14,21 +14,19 @@ each byte asked for (the fractional knapsack of Dantzig 1957).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil, log2
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.plan.allocators import limit_of
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.trace.loaded import LoadedTrace
-
-Ints: TypeAlias = "NDArray[np.int64]"  # as text, so that help needs no numpy
+from heapfit.trace.operations import RESIZE, Integers
 
 _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the largest alone
 
@@ -37,19 +35,22 @@ _MOST_REFUSED = 256  # sizes tried as the one that is refused; with more, the la
 class Limits:
     """The limits that a program keeps to."""
 
-    sizes: Ints  # bytes, ascending
-    peaks: Ints  # most blocks of each size live at once, P_i,max
+    sizes: Integers  # bytes, ascending
+    peaks: Integers  # most blocks of each size live at once, P_i,max
     live: int  # most bytes live at once, U_max
     alignment: int = 1  # the largest that a request asks for
+    copied: int = 0  # the largest block that a resize may move, for a while live twice
+    count: int = 0  # most blocks live at once
 
     @classmethod
     def of_trace(cls, loaded: LoadedTrace) -> Limits:
         """The limits that a trace kept to."""
         profile, asked = loaded.profile, loaded.trace.largest_alignment
         sizes, peaks = profile.sizes.astype(np.int64), profile.peaks.astype(np.int64)
-        return cls(sizes, peaks, profile.u_max, asked)
+        copied = int(sizes.max(initial=0)) if profile.operations[RESIZE] else 0
+        return cls(sizes, peaks, profile.u_max, asked, copied, profile.live_blocks_max)
 
-    def max_weight(self, weights: Ints) -> int:
+    def max_weight(self, weights: Integers) -> int:
         """The largest total weight of any blocks within the limits.
 
         >>> Limits(np.array([10, 30]), np.array([2, 9]), 50).max_weight(np.array([16, 32]))
@@ -66,6 +67,28 @@ class Limits:
             left = self.live - (int(asked[whole - 1]) if whole else 0)
             total += -(-left * weight // size)
         return total
+
+    def max_blocks(
+        self, block: Callable[[Integers], Integers], unit: int, header: int, spare: int = 0
+    ) -> tuple[int, int, int]:
+        """Bytes of blocks live at once at most, of whatever sizes, how many, and the largest.
+
+        `block` gives the bytes that a request takes, in whole units, `header` included; each may
+        have `spare` bytes more. For every price of a byte no blocks take more than
+        price * live + count * max(block(s) - price * s). Taken is the best price, which is a slope
+        between two sizes from which on blocks are larger.
+        """
+        least, largest = block(np.array([0, asked := int(self.sizes[-1])])).tolist()
+        live, count = self.live + self.copied, self.count + (self.copied > 0)
+        ends = np.array([header - 1, least, largest - unit, *1 << np.arange(32)]) - header + 1
+        sizes = np.unique(np.clip(ends, 0, asked))
+        blocks = block(sizes)
+        first, second = np.triu_indices(len(sizes), 1)
+        slopes = (blocks[second] - blocks[first]) / (sizes[second] - sizes[first])
+        prices = np.append(slopes, 0.0)[:, None]
+        most = prices[:, 0] * live + count * (blocks - prices * sizes).max(axis=1)
+        # The factor is above what floats round off.
+        return int(most.min() * (1 + 1e-12)) // unit * unit + count * spare, count, largest
 
     def exclude_block(self, number: int) -> Limits:
         """The limits for the other blocks while one of a size is requested."""
@@ -91,9 +114,6 @@ class WorstCase:
     size: int  # bytes
     why: str  # the formula and its source
     premise: Premise
-
-
-_LIMITS = Premise.THESE_SIZES  # what the limits of a profile come to
 
 
 def least_of_any(limits: Limits) -> int:
@@ -133,10 +153,11 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     if len(limits.sizes) == 0 or limits.alignment > plan.alignment:
         return None
     engine, heap, before = plan.engine(), plan, ""
+    limits = replace(limits, live=limits.live + limits.copied)
     if plan.pools or limit_of(plan) == "blocks":
         if _can_serve_all(plan, engine, limits):
             why = "no pool can run out: each has as many blocks as the limits allow"
-            return WorstCase(plan.allocator, engine.smallest_region, why, _LIMITS)
+            return WorstCase(plan.allocator, engine.smallest_region, why, Premise.THESE_SIZES)
         if plan.shared is None:
             return None
         heap, before = plan.shared, "pools, and "
@@ -145,7 +166,7 @@ def worst_case(plan: Plan, limits: Limits) -> WorstCase | None:
     region = None if room is None else _region_with_room(engine, room[0])
     if room is None or region is None:
         return None
-    return WorstCase(plan.allocator, region, before + room[1], _LIMITS)
+    return WorstCase(plan.allocator, region, before + room[1], Premise.THESE_SIZES)
 
 
 def _can_serve_all(plan: Plan, engine: _engine.Plan, limits: Limits) -> bool:
@@ -189,14 +210,14 @@ def _room_of(plan: Plan, limits: Limits) -> tuple[int, str] | None:
     return room
 
 
-def chunk_sizes(sizes: Ints, holes: _engine.Holes, unit: int) -> Ints:
+def chunk_sizes(sizes: Integers, holes: _engine.Holes, unit: int) -> Integers:
     """The bytes of chunks for requests, in whole units."""
-    rounded: Ints = -(-np.maximum(sizes + holes.header, 1) // unit) * unit
+    rounded: Integers = -(-(np.maximum(sizes, 1) + holes.header) // unit) * unit
     return np.maximum(rounded, holes.smallest_chunk)
 
 
 def _with_holes(
-    limits: Limits, chunks: Ints, found: Ints, unit: int, spare: int
+    limits: Limits, chunks: Integers, found: Integers, unit: int, spare: int
 ) -> tuple[int, str]:
     """The bytes of the live blocks with a hole each and one more hole, smaller than `found`.
 
@@ -219,10 +240,10 @@ def _with_holes(
     return needed, "when a request fails, every hole is too small and has a live neighbour"
 
 
-def _bound_first_fit(limits: Limits, chunks: Ints, unit: int) -> tuple[int, str]:
+def _bound_first_fit(limits: Limits, chunks: Integers, unit: int) -> tuple[int, str]:
     largest = int(chunks[limits.peaks > 0].max()) // unit
-    needed = limits.max_weight(chunks) * (1 + ceil(log2(largest)))
-    return needed, "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
+    why = "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
+    return limits.max_weight(chunks) * (1 + ceil(log2(largest))), why
 
 
 def _largest_chunk_below(found: int, unit: int) -> int:

@@ -150,8 +150,8 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
         Line(_describe_packing(bounds)),
         Line(
             f"these sizes: {Premise.THESE_SIZES}. any sizes: {Premise.ANY_SIZES} of n bytes, with "
-            f"no more live blocks k. any number: {Premise.ANY_NUMBER}. All with no more live bytes "
-            "M than U_max."
+            f"no more live blocks k. any number: {Premise.ANY_NUMBER}. All ask for no more live "
+            "bytes than U_max. M: the most that their blocks take, headers and rounding included."
         ),
         *map(Line, which_hold((bounds.u_max and not bounds.worst_cases, _ALIGNED))),
     ]
