@@ -167,6 +167,21 @@ def test_a_list_or_a_map_names_the_functions_of_addresses(form, tmp_path):
     }
 
 
+def test_a_map_of_ld_does_not_name_static_functions_by_their_neighbour(tmp_path):
+    """Between net_get, of 8 B, and http_open are two static ones, for which ld has no line."""
+    (tmp_path / "app.map").write_text(
+        " .text.startup  0x08000000       0x30 main.o\n"
+        "                0x08000000                main\n"
+        " .text          0x08000030       0x26 main.o\n"
+        "                0x08000030                net_get\n"
+        "                0x08000050                http_open\n"
+        " .text.hot.take 0x08000058        0x8 main.o\n"
+    )
+    calls = {0x0800002B: "in or after main", 0x08000041: "in or after net_get", 0x0800005B: "take"}
+    found = places_in([tmp_path / "app.map"], calls)
+    assert {site: one.function for site, one in found.items()} == calls
+
+
 def test_text_without_functions_is_no_list_of_them(tmp_path):
     for text in (
         b"",
@@ -379,6 +394,33 @@ def test_of_inlined_callers_the_innermost_of_the_program_is_named():
     assert own_places({1: chain}) == {1: chain[2]}
     assert own_places({1: chain, 2: chain[1:]}) == {1: chain[2], 2: chain[2]}
     assert own_places({1: chain[:2]}) == {1: chain[0]}
+
+
+def test_a_caller_that_several_sites_have_is_named_with_those_below():
+    """Each of two callers asks through each of two lines of grow."""
+    near = [SourcePlace("", at, "grow", f"a.c:{at}") for at in (3, 9)]
+    far = [SourcePlace("", at, "main", f"a.c:{at}") for at in (20, 30)]
+    chains = {i: (near[i % 2], far[i // 2]) for i in range(4)}
+    texts = [place.description for place in own_places(chains).values()]
+    assert texts[:2] == ["grow, a.c:3 < main, a.c:20", "grow, a.c:9 < main, a.c:20"]
+    assert len(set(texts)) == 4
+    alone = own_places({1: (near[0], far[0]), 2: (near[0], far[1])})  # a wrapper
+    assert [place.description for place in alone.values()] == ["main, a.c:20", "main, a.c:30"]
+
+
+def test_the_callers_of_esp_idfs_heap_trace_are_told_apart(tmp_path):
+    """It prints who asks first: 0x400d2000 holds 180 B and 0x400d1000 190 B, neither 100 B."""
+    callers = {100: "0x400d2000:0x400d1000", 90: "0x400d2030:0x400d1000"}
+    callers[80] = "0x400d2000:0x400d1004"
+    lines = [
+        f"{size} bytes (@ 0x3ffb1{i}00, Internal) allocated CPU 0 ccount 0x2f3bd{i}00 caller {one}"
+        for i, (size, one) in enumerate(callers.items())
+    ]
+    head = "====== Heap Trace: 3 records (100 capacity) ======"
+    (tmp_path / "t.log").write_text("\n".join([head, *lines, ""]))
+    shown = heapfit("sites", "t.log", cwd=tmp_path).stdout
+    assert shown.startswith("0x400d2000 < 0x400d1000 holds 100 of the 270 B live at the peak")
+    assert "0x400d2030 < 0x400d1000\n" in shown
 
 
 # ---- chains of callers

@@ -2,7 +2,8 @@
 """The call sites of a recording by function and line, from the programs that made it.
 
 A wrapper that all call would name every site alike. So a site has the innermost of its callers,
-inlined or not, up to which no other site has the same, and which is not of C++'s library.
+inlined or not, up to which no other site has the same, and which is not of C++'s library. Where
+that caller is another site's as well, those below it are named, too: "grow, a.c:3 < main, a.c:9".
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -24,7 +26,6 @@ from heapfit.trace.stored import Trace
 _LIBRARY = re.compile(r"(^| )(std|__gnu_cxx)::\S*$|^operator (new|delete)")
 
 _LONGEST_NAME = 255  # bytes, of a file
-_WRAPPED_CALLERS = "ESP-IDF's heap trace"  # whose innermost is always the allocator's own
 
 PlaceChain: TypeAlias = tuple[SourcePlace | None, ...]  # innermost first; None: unknown
 
@@ -67,19 +68,25 @@ def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Sour
 
 
 def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
-    """The innermost caller of each site, of the program, up to which no other has the same."""
+    """The innermost caller of each site, of the program, up to which no other has the same.
+
+    With those below it where another site has this caller, too.
+    """
     texts = {
         site: tuple("" if one is None else one.description for one in chain)
         for site, chain in chains.items()
     }
     counts = Counter(text[:end] for text in texts.values() for end in range(1, len(text) + 1))
+    shared = Counter(text for chain in texts.values() for text in set(chain))
     places = {}
     for site, chain in chains.items():
         own = [place for end, place in enumerate(chain, 1) if counts[texts[site][:end]] == 1]
         outside = [place for place in own if place is not None and not is_of_library(place)]
         place = next(filter(None, [*outside[:1], *own[:1], *reversed(chain)]), None)
         if place is not None:
-            places[site] = place
+            below = chain[: chain.index(place)] if shared[place.description] > 1 else ()
+            inner = [one.description for one in below if one and not is_of_library(one)]
+            places[site] = replace(place, inner=tuple(inner))
     return places
 
 
@@ -96,19 +103,17 @@ def find_chains(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Plac
     recorded, told = loaded.trace.chains, loaded.trace.info.names
     programs = programs or (() if told else find_recorded_program(loaded.trace))
     if not programs:
-        begin = int(loaded.trace.info.source == _WRAPPED_CALLERS)
         chains = {
             **{site: (site,) for site in np.unique(loaded.sites).tolist() if site in told},
             **recorded,
         }
         return {
-            site: tuple(SourcePlace("", one, None, told.get(one)) for one in chain[begin:] or chain)
+            site: tuple(SourcePlace("", one, None, told.get(one)) for one in chain)
             for site, chain in chains.items()
         }
     chains = {site: recorded.get(site, (site,)) for site in np.unique(loaded.sites).tolist()}
     known = frames_in(programs, {caller for chain in chains.values() for caller in chain})
-    unknown: PlaceChain = (None,)
     return {
-        site: tuple(place for one in chain for place in known.get(one, unknown))
+        site: tuple(place for one in chain for place in known.get(one, (None,)))
         for site, chain in chains.items()
     }

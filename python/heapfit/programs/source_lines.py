@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
@@ -48,13 +48,13 @@ class SourcePlace:
     address: int  # where the call returns to, as the file counts
     function: str | None  # None where the file does not name it
     line: str | None  # "source.c:12", where the file has debugging information
+    inner: tuple[str, ...] = field(default=(), compare=False)  # callers below that are named, too
 
     @property
     def description(self) -> str:
         """The place as text: "function, source.c:12", or the address in its file."""
-        address = f"{self.address:#x}"
-        where = self.line or (f"{self.file}+{address}" if self.file else address)
-        return f"{self.function}, {where}" if self.function else where
+        where = self.line or (f"{self.file}+" if self.file else "") + f"{self.address:#x}"
+        return " < ".join([*self.inner, f"{self.function}, {where}" if self.function else where])
 
 
 @dataclass(frozen=True, slots=True)

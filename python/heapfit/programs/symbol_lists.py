@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions by address from text that a toolchain printed: a list of nm, or a linker's map.
 
-For whoever has no ELF file at hand. A site has the function whose bytes hold the call, or none.
+For whoever has no ELF file at hand. A site has the function whose bytes hold the call, or none. A
+map of GNU ld has no static functions but in sections of their own: behind a symbol is said so.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ _FORMS = tuple(
         # nm, with -S or without: 08008520 00000094 T cfg_load
         rb"^(?P<at>[0-9a-fA-F]{8,16}) (?:(?P<size>[0-9a-fA-F]{8,16}) )?[tTwW] (?P<name>[^\t\r\n]+)",
         # GNU ld's map: a section of a function, which may take two lines; else a symbol in one.
-        rb"^ \.text\.(?:(?:startup|unlikely|hot|exit)\.)?(?P<name>\S+)\s{1,40}0x(?P<at>[0-9a-f]+)"
-        rb" +0x(?P<size>[0-9a-f]+) ",
-        rb"^ {16}0x(?P<at>[0-9a-f]{8,16}) {16}(?P<name>[A-Za-z_][^=\r\n]*)\r?$",
+        # Static functions behind a symbol have none of their own.
+        rb"^ \.text\.(?:(?:startup|unlikely|hot|exit)\.)?(?!(?:startup|unlikely|hot|exit)\s)"
+        rb"(?P<name>\S+)\s{1,40}0x(?P<at>[0-9a-f]+) +0x(?P<size>[0-9a-f]+) ",
+        rb"^ {16}0x(?P<at>[0-9a-f]{8,16}) {16}(?P<before>[A-Za-z_][^=\r\n]*)\r?$",
         # Arm's armlink: main    0x08000131   Thumb Code    40  main.o(i.main)
         rb"^ {0,8}(?P<name>\S(?:[^\r\n]{0,400}?\S)?) {1,80}0x(?P<at>[0-9a-fA-F]{8}) +"
         rb"(?:Thumb|ARM) Code +(?P<bytes>\d{1,10}) ",
@@ -68,4 +70,8 @@ def _read_symbol(found: re.Match[bytes]) -> tuple[int, int, str]:
     """The address, its lower half, the bytes, 0 if unknown, and the name."""
     texts = {name: text.replace(b"'", b"") for name, text in found.groupdict(b"").items()}
     size = int(texts.get("size") or "0", 16) or int(texts.get("bytes") or "0")
-    return int(texts["at"], 16) % 2**32, size, texts["name"].decode(errors="replace")
+    return (
+        int(texts["at"], 16) % 2**32,
+        size,
+        (texts.get("name") or b"in or after " + texts["before"]).decode(errors="replace"),
+    )
