@@ -354,8 +354,8 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     assert (seen.decline.rate > seen.decline.before) == is_faster
     print_text(forecast_parts(seen))
     shown = " ".join(capsys.readouterr().out.split())
-    paces = "B a minute now, ever faster: " in shown, seen.decline.now > seen.decline.rate
-    assert paces == (is_faster, is_faster) and shown.count("B a minute") == 1
+    paces = " now, ever faster: " in shown, seen.decline.now > seen.decline.rate
+    assert paces == (is_faster, is_faster) and shown.count("B an hour") == 1
     left = 300 * ((1 - 1024 / 100_000) / 0.8) ** (1 / power) - 299  # minutes
     assert seen.run_out.earliest < 60 * left < (seen.run_out.latest or np.inf)
     assert ("slower than before" in shown) != is_faster
@@ -475,7 +475,7 @@ def test_the_command_answers_first_and_in_json(tmp_path):
         )
     )
     printed = call_heapfit("forecast", str(file)).stdout
-    assert printed.startswith("Free memory falls by 10 B a minute (10 to 10): a request")
+    assert printed.startswith("Free memory falls by 600 B an hour (600 to 600): a request")
     assert "about 2026-03-03 00:17" in printed.replace("\n", " ")
     content = json.loads(call_heapfit("forecast", str(file), "--json").stdout)
     assert content["finding"] == "falls"
@@ -642,7 +642,7 @@ def test_a_clock_that_is_set_while_it_runs_begins_as_if_always_set(tmp_path):
     lines = [f"{one:%Y-%m-%d %H:%M:%S} free {40_000 - 50 * i}" for i, one in enumerate(times)]
     (tmp_path / "device.log").write_text("\n".join(lines))
     shown = " ".join(call_heapfit("forecast", str(tmp_path / "device.log")).stdout.split())
-    assert "Free memory falls by 50 B a minute" in shown
+    assert "Free memory falls by 3,000 B an hour" in shown
     assert "60 states over 59 min" in shown
     assert "about 2026-11-29 22:59" in shown
 
@@ -713,6 +713,80 @@ def test_lines_without_their_time_leave_the_pace_as_it_is(tmp_path):
     assert len(seen.boot) == 100
     assert seen.decline is not None
     assert seen.decline.rate * 60 == pytest.approx(10, rel=0.05)
+
+
+def describe(seen: Outlook) -> str:
+    texts = (one.text for one in forecast_parts(seen) if isinstance(one, Line))
+    return " ".join(" ".join(texts).split())
+
+
+def test_a_pace_that_is_kept_says_how_large_a_cache_would_be():
+    assert (
+        "It kept this pace for 3 h: only a cache that takes more than 18,000 B, or a cycle longer "
+        "than the log, looks the same."
+    ) in describe(find_outlook(make_log(60_000 - 100.0 * np.arange(200))))
+
+
+def test_what_falls_slower_and_slower_may_be_a_cache():
+    time, kept = np.linspace(0, 1, 200), 0
+    for seed in range(10):
+        noise = 500 * np.random.default_rng(seed).normal(size=200)
+        filled = 40_000 * np.expm1(-time / 0.5) / np.expm1(-1 / 0.5)
+        kept += "It kept this pace" in describe(judge(100_000 - filled + noise))
+    assert kept <= 1
+
+
+def write_tasks(leak: int, *, is_stamped: bool, seed: int) -> str:
+    """TizenRT's heapinfo every half an hour: a cache that is full after a third, and a leak."""
+    rng, text = np.random.default_rng(seed), ""
+    for i, at in enumerate(list_times(REAL, 120, 1800)):
+        cache = min(60_000, 1_500 * i + int(rng.integers(0, 1_400)))
+        held = {"Idle Task": 12_528, "mqtt": 5_888 + leak * i, "app main": 10_224 + cache}
+        used = sum(held.values()) + 9_000
+        rows = [
+            f"Total                           : {960_320} (100%)",
+            f"  - Allocated (Current / Peak)  : {used} (4%) / {used + 900} (5%)",
+            f"  - Free (Current)              : {960_320 - used} (95%)",
+            "  - Current Size (Alive Allocation) = (1) + (2) + (3)",
+            "     . by Dead Threads (*) (1)        : 2272",
+            "< by Alive Threads >",
+            "PID |  PPID | STACK | CURR_HEAP | PEAK_HEAP | NAME",
+            "----|-------|-------|-----------|-----------|----------",
+            *(f"{7:3} | {3:5} | 1024 | {one} | {one + 64} | {name}" for name, one in held.items()),
+        ]
+        stamp = f"[{at:%Y-%m-%d %H:%M:%S}.000] " if is_stamped else ""
+        text += "".join(f"{stamp}{row}\n" for row in rows)
+    return text
+
+
+@pytest.mark.parametrize(("encoding", "end"), [("utf-8", "\n"), ("utf-16", "\r\n")])
+@pytest.mark.parametrize(("leak", "seed"), [(552, 1), (90, 2), (1_800, 3)])
+def test_the_task_that_holds_more_and_more_is_named(tmp_path, leak, seed, encoding, end):
+    text = write_tasks(leak, is_stamped=True, seed=seed).replace("\n", end)
+    (tmp_path / "log").write_bytes(text.encode(encoding))
+    shown = heapfit("forecast", "log", folder=tmp_path)
+    told = " ".join(shown.stdout.split())
+    assert f"mqtt holds more and more, {5_888 + 119 * leak:,} B at last: by " in told
+    rate = re.search(r"at last: by ([\d,]+) B a day", told)
+    assert rate and float(rate[1].replace(",", "")) == pytest.approx(48 * leak, rel=0.02)
+    assert "Others are level: app main 70,224 B, filled at first; Idle Task 12,528 B." in told
+    assert not shown.stderr
+
+
+def test_a_task_is_named_without_a_clock_and_in_a_table_of_ones_own(tmp_path):
+    (tmp_path / "log").write_text(write_tasks(700, is_stamped=False, seed=4))
+    shown = " ".join(heapfit("forecast", "log", folder=tmp_path).stdout.split())
+    assert "mqtt holds more and more, 89,188 B at last: by 700 B a state" in shown
+    rows = "".join(
+        f"I ({600_000 * i}) mon: free heap {200_000 - 40 * i}\n"
+        "| Task name | Used | Peak |\n|---|---|---|\n| a | 900 | 950 |\n"
+        f"| b | {40 * i} | {40 * i} |\n"
+        for i in range(100)
+    )
+    (tmp_path / "log").write_text(rows)
+    seen = find_outlook(read_log(tmp_path / "log"))
+    assert [one.log.name for one in seen.holders if one.pace] == ["b"]
+    assert seen.holders[1].pace * 600 == pytest.approx(40, rel=0.02)
 
 
 @pytest.mark.parametrize(("least", "told"), [(93.2, True), (93.0, False)])

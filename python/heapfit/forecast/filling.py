@@ -14,17 +14,15 @@ import numpy as np
 
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
-from heapfit.forecast.time_units import MICROSECONDS, find_unit
+from heapfit.forecast.time_units import MICROSECONDS, find_unit, format_number
 from heapfit.plan.quantities import format_count
 from heapfit.programs.site_names import find_recorded_program, is_of_library
 from heapfit.programs.source_lines import SourcePlace, frames_in
 from heapfit.trace.stored import Trace
 
 _ALIKE = 0.8  # of the bytes of a call site that blocks of one size hold, and the other way
-_LARGE = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 _HIGHER = 1.0  # deviations of the peaks by which a run may exceed the highest that was recorded
 _USUAL = 0.1  # quantile of the windows' peaks that a run has at least
-_EXACT = 10  # bytes; below it a rate has two digits
 
 
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
@@ -75,9 +73,9 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     if kind.microseconds:
         length, unit, _ = find_unit(at * kind.microseconds / MICROSECONDS)
         scale = length * MICROSECONDS / kind.microseconds
-    first, middle, last = (_format(one / scale, unit) for one in (soonest, at, latest))
-    joint = "to" if latest < inf else "or"  # growth may as well stop
-    span = "" if first == middle == last else f" ({first} {joint} {last})"
+    first, middle, last = (format_number(one / scale) for one in (soonest, at, latest))
+    end = f"to {last}" if latest < inf else "or more"  # growth may as well stop
+    span = "" if first == middle == last else f" ({first} {end})"
     return f"A heap of {region:,} B is full after about {middle} {unit}{span} from its first event."
 
 
@@ -102,13 +100,13 @@ def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float
 
 
 def _describe_rate(kind: RecordingKind) -> str:
-    """Growth by events, and by the largest unit of time that the recording is as long as."""
-    rate = f"{_format_bytes(1000 * kind.rate.slope)} per 1,000 events"
+    """Growth by events, and by the largest unit of time of which the recording has two."""
+    rate = f"{format_number(1000 * kind.rate.slope)} B per 1,000 events"
     if not kind.microseconds:
         return rate
-    unit = find_unit(kind.profile.events * kind.microseconds / MICROSECONDS, fewest=1)
+    unit = find_unit(kind.profile.events * kind.microseconds / MICROSECONDS)
     of_time = kind.rate.slope * (unit.seconds * MICROSECONDS) / kind.microseconds
-    return f"{rate} ({_format_bytes(of_time)} {unit.each})"
+    return f"{rate} ({format_number(of_time)} B {unit.each})"
 
 
 def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tuple[str, str]:
@@ -130,21 +128,3 @@ def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tu
     others = len(set(places.values())) - 1
     more = f", with {format_count(others, 'other')}," if others else ""
     return f"{places[site.name]}{more}", of_size
-
-
-def _format(value: float, unit: str) -> str:
-    if value == inf:
-        return "more"
-    return f"{value:,.0f}" if unit == "events" or value >= 100 else f"{value:.2g}"
-
-
-def _format_bytes(size: float) -> str:
-    """Bytes as exactly as a rate is known.
-
-    >>> _format_bytes(2668.7), _format_bytes(0.94), _format_bytes(481_000)
-    ('2,669 B', '0.94 B', '470 KiB')
-    """
-    if size < 1 << 14:
-        return f"{size:,.0f} B" if size >= _EXACT else f"{size:.2g} B"
-    factor, unit = next(one for one in _LARGE if size >= one[0])
-    return f"{size / factor:,.0f} {unit}" if size >= 100 * factor else f"{size / factor:.2g} {unit}"

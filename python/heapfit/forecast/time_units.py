@@ -5,8 +5,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from heapfit.forecast.decline import Decline
+from heapfit.importers.log_lines import Clock
+
 MICROSECONDS = 1_000_000  # of a second
 _FEWEST = 2  # of a unit; fewer are told in the next smaller one
+_LEAST_RATE = 10  # bytes: slower declines are printed for 1,000 states
 
 
 class TimeUnit(NamedTuple):
@@ -25,10 +29,47 @@ TIME_UNITS = (
 )
 
 
-def find_unit(seconds: float, fewest: int = _FEWEST) -> TimeUnit:
-    """The largest unit of which a span has as many, or the smallest.
+def find_unit(seconds: float) -> TimeUnit:
+    """The largest unit of which a span has two, or the smallest.
 
     >>> find_unit(7199.0).name, find_unit(7200.0).name
     ('min', 'h')
     """
-    return next((one for one in TIME_UNITS if seconds >= fewest * one.seconds), TIME_UNITS[-1])
+    return next((one for one in TIME_UNITS if seconds >= _FEWEST * one.seconds), TIME_UNITS[-1])
+
+
+def format_number(number: float) -> str:
+    """A number with three digits that count, and at most one behind the point; below 1 with two.
+
+    >>> format_number(17.66), format_number(12_345.0), format_number(0.0412)
+    ('17.7', '12,300', '0.041')
+    """
+    if 0 < number < 1:
+        return f"{number:.2g}"
+    return f"{float(f'{number:.3g}'):,.{1 if number < 100 else 0}f}".removesuffix(".0")
+
+
+def format_length(amount: float, clock: Clock | None) -> str:
+    """A time, or a number of states where a log has no clock.
+
+    >>> format_length(11_520.0, Clock.UPTIME)
+    '3.2 h'
+    """
+    if clock in (None, Clock.CALLS):
+        return f"{format_number(amount)} {'states' if clock is None else 'calls'}"
+    unit = find_unit(amount)
+    return f"{format_number(amount / unit.seconds)} {unit.name}"
+
+
+def format_rate(decline: Decline, clock: Clock | None, span: float) -> str:
+    """The bytes that are lost, in the largest unit of which a span has two, or for states."""
+    if clock in (None, Clock.CALLS):
+        unit = "state" if clock is None else "call"
+        is_fast = decline.rate >= _LEAST_RATE
+        each, name = (1, f"a {unit}") if is_fast else (1000, f"each 1,000 {unit}s")
+    else:
+        each, _, name = find_unit(span)
+    rate, low, high = (
+        format_number(one * each) for one in (decline.at_last, decline.low, decline.high)
+    )
+    return f"{rate} B {name}" + (f" ({low} to {high})" if decline.at_last == decline.rate else "")

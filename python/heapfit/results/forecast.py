@@ -11,14 +11,14 @@ from datetime import UTC, datetime
 from heapfit.drawing.parts import Fields, Line, Note, Part, Table, columns, object_of, which_hold
 from heapfit.forecast.decline import Decline
 from heapfit.forecast.log.outlook import Finding, Outlook, RunOutTime, measure_life
-from heapfit.forecast.log.states import Clock, TelemetryLog
-from heapfit.forecast.time_units import TIME_UNITS, find_unit
+from heapfit.forecast.log.states import Clock
+from heapfit.forecast.time_units import format_length, format_number, format_rate
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure, describe_others
 
 _DAY = 86_400
 _MOST_HEAPS = 4  # beside the first, in which a request is looked for
-_LEAST_RATE = 10  # bytes: slower declines are printed for a longer period
+_LEVEL = (Finding.STEADY, Finding.LOAD, Finding.FRAGMENTED)  # of what a task holds: no more
 _OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
 _UNIT = re.compile(r"(?<=\d )B\b")
 _STATE = columns("line", "seconds", "free", "least", "largest", "failed", "failures")
@@ -40,19 +40,16 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     """The answer: does memory fall, when does it run out; then other heaps, and what to record."""
     log, last = seen.log, seen.last
     blocks = [one for one in log.states if one.largest is not None and one.free]
-    dry, has_failed = describe_dry_pools([seen, *others]), any(one.failed for one in log.states)
+    dry = describe_dry_pools([seen, *others])
     failure, finding = describe_failure(seen), _describe_finding(seen)
-    is_short, needed = (
-        seen.finding is Finding.TOO_SHORT,
-        _describe_needed([seen, *others[:_MOST_HEAPS]]),
-    )
+    needed = _describe_needed([seen, *others[:_MOST_HEAPS]])
     texts = [
         *dry,
         *which_hold((dry, "")),
         *(needed if seen.decline is None else []),  # else the date says it
-        *([*failure, finding] if is_short else [finding, *failure]),
+        *([*failure, finding] if seen.finding is Finding.TOO_SHORT else [finding, *failure]),
         *_describe_lives(seen),
-        *which_hold((seen.decline and not has_failed, _CAVEAT)),
+        *_describe_holders(seen),
         "",
         _describe_reading(seen, is_one_of_several=bool(others)),
         f"Free: {last.free:,} B at last, {_usual(seen):,} B usually, "
@@ -64,9 +61,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         ),
         *(needed if seen.decline is not None else []),
         *_describe_reserves(seen),
-        *which_hold(
-            (seen.period is not None, f"A cycle of some {_length(seen.period or 0, log)}.")
-        ),
+        *(f"A cycle of some {format_length(one, log.clock)}." for one in [seen.period] if one),
         *which_hold((log.setting, f"Its size: {log.setting}.")),
         *describe_others(others),
     ]
@@ -103,6 +98,7 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         "other_heaps": [
             {"finding": one.finding.name.lower(), **object_of(_OF_HEAPS, one.log)} for one in others
         ],
+        "holders": {one.log.name: one.pace for one in seen.holders},
         "finding": seen.finding.name.lower(),
         **object_of(columns("reason", "windows", "period", "least"), seen),
         "largest_share": seen.share,
@@ -141,20 +137,57 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     """How fast it falls, and when a request fails: of the smallest size first."""
     is_block = seen.finding is Finding.SHRINKS
     what, verb = ("The largest free block", "shrinks") if is_block else ("Free memory", "falls")
-    part = f" in the last {_length(decline.since, seen.log)}"
-    if not seen.run_outs and decline.low <= max(0.0, decline.rate / 3):  # no clear pace
+    part = f" in the last {format_length(decline.since, seen.log.clock)}"
+    if not seen.pace:
         return f"{what} fell, and is level{part}. No date."
     # A pace before that is within the interval may be the same.
     pace = f"{part}, faster than before" if decline.before < decline.low else ""
     pace = f"{part}, slower than before" if decline.before > decline.high else pace
     pace = " now, ever faster" if decline.at_last > decline.rate else pace
     boots = f" in {seen.pooled:,} boots alike" if seen.pooled > 1 else ""
-    lost = f"{what} {verb}{boots} by {_rate(decline, seen.log)}{pace}"
+    lost = f"{what} {verb}{boots} by {_rate(decline, seen)}{pace}"
     if not seen.run_outs:
         return f"{lost}. No date: at this pace it lasts ten such logs, and it may become level."
     ends = [_describe_end(seen, one) for one in seen.run_outs]
     sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
     return f"{lost}: {'; '.join(ends)}.{sizes}"
+
+
+def _describe_caveat(seen: Outlook) -> str:
+    """What else a fall may be: a cache fills slower and slower, and no further than its limit."""
+    if seen.decline is None or not seen.kept:
+        return _CAVEAT
+    cycle = "" if seen.pooled > 1 else ", or a cycle longer than the log,"
+    length = format_length(seen.decline.since, seen.log.clock)
+    return (
+        f"It kept this pace for {length}: only a cache that takes more than "
+        f"{format_number(seen.kept)} B{cycle} looks the same."
+    )
+
+
+def _describe_holders(seen: Outlook) -> list[str]:
+    """What tasks of a table hold: those that grow, what that may be, the largest that do not."""
+    held = sorted(seen.holders, key=lambda one: (-one.pace, -one.held))
+    level = [
+        f"{one.log.name} {one.held:,} B{', filled at first' * bool(one.reason)}"
+        for one in held
+        if one.finding in _LEVEL
+    ]
+    return [
+        *(
+            f"{one.log.name} holds more and more, {one.held:,} B at last: by "
+            f"{_rate(one.decline, seen if one.log.clock is seen.log.clock else one)}."
+            for one in held
+            if one.decline and one.pace
+        ),
+        *which_hold(
+            (
+                seen.decline and not any(one.failed for one in seen.log.states),
+                _describe_caveat(held[0] if held and held[0].pace else seen),
+            ),
+            (level, f"Others are level: {'; '.join(level[:_MOST_HEAPS])}."),
+        ),
+    ]
 
 
 def _describe_lives(seen: Outlook) -> list[str]:
@@ -168,8 +201,8 @@ def _describe_lives(seen: Outlook) -> list[str]:
     lasted, left, dates = (
         " to ".join(dict.fromkeys(filter(None, texts)))
         for texts in (
-            [_length(one, log) for one in (*lives[:1], *lives[-1:])],
-            [_length(one, log) for one in rests],
+            [format_length(one, log.clock) for one in (*lives[:1], *lives[-1:])],
+            [format_length(one, log.clock) for one in rests],
             [_date(seen, one) for one in rests],
         )
     )
@@ -177,23 +210,25 @@ def _describe_lives(seen: Outlook) -> list[str]:
         (
             lives,
             f"{len(lives)} boots before ended low in memory, after {lasted}. The last one has run "
-            f"{_length(age, log)}: {left} are left{f' ({dates})' if dates else ''} if it ends as "
-            f"they did, as {format_share((len(lives) - 1) / (len(lives) + 1))} of such boots do.",
+            f"{format_length(age, log.clock)}: {left} are left{f' ({dates})' if dates else ''} if "
+            f"it ends as they did, as {format_share((len(lives) - 1) / (len(lives) + 1))} of such "
+            "boots do.",
         )
     )
 
 
 def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
     """When one request fails: by the calendar where the log has dates."""
-    log, needed = seen.log, run_out.bytes_left
+    clock, needed = seen.log.clock, run_out.bytes_left
     end = f"a request of {needed:,} B fails" if needed else "nothing is free"
     if run_out.after <= 0:
         return f"at its lows {end} already"
-    some = f"some {_length(run_out.after, log)}"
+    some = f"some {format_length(run_out.after, clock)}"
     dates = [*_dates(seen, run_out).values()]
     if dates[0] is None:
-        latest = "or later" if run_out.latest is None else f"to {_length(run_out.latest, log)}"
-        span = f"({_length(run_out.earliest, log)} {latest})"
+        end_of = run_out.latest
+        latest = "or later" if end_of is None else f"to {format_length(end_of, clock)}"
+        span = f"({format_length(run_out.earliest, clock)} {latest})"
         return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]
@@ -203,10 +238,10 @@ def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
 
 def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     log, first, last = seen.log, seen.boot[0], seen.boot[-1]
-    over = f"line {first.line:,}"
-    lines = over if first.line == last.line else f"lines {first.line:,} to {last.line:,}"
+    is_one = first.line == last.line
+    lines = f"line {first.line:,}" if is_one else f"lines {first.line:,} to {last.line:,}"
     span = measure_life(seen.boot)
-    over = f" over {_length(span, log)}" if span else ""
+    over = f" over {format_length(span, log.clock)}" if span else ""
     boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
     states = format_count(len(seen.boot), "state")
     heap = f" {log.name!r}" if is_one_of_several or log.setting else ""
@@ -254,37 +289,10 @@ def _usual(seen: Outlook) -> int:
     return sorted(one.free for one in seen.boot)[len(seen.boot) // 2]
 
 
-def _length(amount: float, log: TelemetryLog) -> str:
-    """A time, or a number of states where the log has no clock.
-
-    >>> _length(11_520.0, TelemetryLog("", (), Clock.UPTIME, 0, ()))
-    '3.2 h'
-    """
-    if log.clock in (None, Clock.CALLS):
-        return f"{_round(amount)} {'states' if log.clock is None else 'calls'}"
-    unit = find_unit(amount)
-    return f"{_round(amount / unit.seconds)} {unit.name}"
-
-
-def _round(number: float) -> str:
-    """A number with three digits that count.
-
-    >>> _round(17.66), _round(12_345.0)
-    ('17.7', '12,300')
-    """
-    return f"{float(f'{number:.3g}'):,.{1 if number < 100 else 0}f}".removesuffix(".0")
-
-
-def _rate(decline: Decline, log: TelemetryLog) -> str:
-    """The bytes lost in the shortest period in which there are some."""
-    periods = [(unit.seconds, unit.each) for unit in reversed(TIME_UNITS[:-1])]
-    if log.clock in (None, Clock.CALLS):
-        unit = "state" if log.clock is None else "call"
-        periods = [(1, f"a {unit}"), (1000, f"each 1,000 {unit}s")]
-    enough = (one for one in periods if decline.rate * one[0] >= _LEAST_RATE)
-    each, name = next(enough, periods[-1])
-    rate, low, high = (_round(one * each) for one in (decline.at_last, decline.low, decline.high))
-    return f"{rate} B {name}" + (f" ({low} to {high})" if decline.at_last == decline.rate else "")
+def _rate(decline: Decline, seen: Outlook) -> str:
+    """A pace in the largest unit of which the boot, or the time that is left, has two."""
+    left = seen.run_out.after if seen.run_out else 0.0
+    return format_rate(decline, seen.log.clock, max(left, measure_life(seen.boot)))
 
 
 def _dates(seen: Outlook, run_out: RunOutTime) -> dict[str, str | None]:

@@ -45,7 +45,8 @@ _COLUMNS = {  # names of columns that are too short to tell elsewhere
 }
 _CELL = re.compile(r"\s*(-?[\w.,+'-]+?)\s?([kmKM]i?[bB]|[kmbKMB]|bytes?)?\s*")
 _NAME_COLUMN = re.compile(
-    r"name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?|region|board|entity_id"
+    r"((task|thread)[ _])?name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?"
+    r"|region|board|entity_id"
 )
 _NUMERAL = re.compile(r"\W?\d|\W*nan|\W*inf|\W*n/a|\W*none|\W*$", re.IGNORECASE)
 _NO_NAMES = re.compile(r"[:=]|(?<!\w)\d")  # what no line of names has
@@ -182,7 +183,7 @@ class TableForm:
 
     def __call__(self, line: LogLine) -> list[Sample]:
         before, self._before = self._before, line.raw
-        if _RULE.match(line.raw):
+        if _RULE.match(line.raw) and "|" not in line.raw:
             starts = [match.start() for match in re.finditer("-+", line.raw)]
             self._set_names(
                 [
@@ -191,9 +192,9 @@ class TableForm:
                 ],
                 None,
             )
-        elif not _NO_NAMES.search(line.raw):
+        elif not _NO_NAMES.search(line.text):
             for separator in (",", ";", "\t", "|", None):
-                if self._set_names(_cut(line.raw, separator), separator):
+                if self._set_names(_cut(line.text, separator), separator):
                     return []
         return self._read(line) if self._names else []
 

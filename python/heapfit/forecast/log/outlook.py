@@ -48,6 +48,7 @@ _LAST = 3  # states, whose median is where a boot ends
 _FEWEST_LIVES = 3  # boots that ended
 _TIMES = (1, 10)  # as long as the log
 _BURST = 0.5  # of the usual free bytes; below it a burst took most of them
+_EVEN = 0.75  # of a pace is another one at least that counts as the same
 _APART = 0.5  # of the free bytes; below it the largest block shows fragmentation
 
 _LEVEL_SINCE = "it fell at first and is level since, as what is filled once"
@@ -72,6 +73,15 @@ class _Falling(NamedTuple):
     lows: Numbers
     width: float  # of a window, in seconds or states
     is_block: bool
+
+    @property
+    def lost_evenly(self) -> float:
+        """The bytes lost in the newest part, if it is half of all and its halves fall alike."""
+        values, since = self.lows if self.is_block else self.highs, int(self.decline.since)
+        halves = np.array_split(values[len(values) - since :], 2)
+        slower, faster = sorted(-np.polyfit(np.arange(len(one)), one, 1)[0] for one in halves)
+        is_even = 2 * since >= len(values) and slower >= _EVEN * faster
+        return self.decline.rate * since if is_even else 0.0
 
 
 class Finding(StrEnum):
@@ -142,6 +152,7 @@ class Outlook(Brief):
     # goes below; below 0: memory runs out. Empty where there is a trend, or too little to say.
     reserves: Mapping[int, float] = field(default_factory=dict)
     needed: Sequence[int] = ()  # sizes of requests that are to be served, as the caller says
+    kept: float = 0.0  # bytes lost at this pace by the end, over half of the boot at least; 0: less
 
     @property
     def last(self) -> HeapState:
@@ -164,6 +175,23 @@ class Outlook(Brief):
     def run_out(self) -> RunOutTime | None:
         """When the smallest request fails that is looked at; None: no date."""
         return self.run_outs[0] if self.run_outs else None
+
+    @property
+    def holders(self) -> list[Outlook]:
+        """What each task or pool of the log's tables holds."""
+        return [find_outlook(one) for one in self.log.holders]
+
+    @property
+    def pace(self) -> float:
+        """The pace of a fall that goes on, as far as it is known; 0: it may be level by now."""
+        one = self.decline
+        is_clear = one and (self.run_outs or one.low > max(0.0, one.rate / 3))
+        return one.rate if one and is_clear else 0.0
+
+    @property
+    def held(self) -> int:
+        """Of a heap's region, or of what a task holds of it: the bytes at last."""
+        return (self.log.region or 0) - self.last.free
 
     @property
     def fitting(self) -> list[int]:
@@ -240,6 +268,7 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
             seen,
             finding=Finding.SHRINKS if first.is_block else Finding.FALLS,
             decline=first.decline.scale(first.width),
+            kept=first.lost_evenly,
             run_outs=(*_find_run_outs(falling, seen),),
         )
     for name, one in _list_measures(series):

@@ -131,7 +131,8 @@ def _read_lines(
     if not samples and len(forms) > 1:
         samples, form = _read_samples(lines, (("bare numbers", read_bare),))
     joined = _join(samples)
-    usual = [one for one in joined if one.values.keys() & {*MAIN}]
+    found = [one for one in joined if one.values.keys() & {*MAIN}]
+    usual = [one for one in found if _find_held(one) is None] or found
     states = usual or _read_alone(name, joined)
     notes = [] if usual else ["only the largest block is printed: it stands for what is free"]
     notes += ["its dates fall, so its lines are read, and counted, from the end"] * is_turned
@@ -153,7 +154,37 @@ def _read_lines(
         raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}", calls)
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     first, *others = logs[:_MOST_HEAPS]
-    return replace(first, other_heaps=others, notes=[*first.notes, *notes])
+    holders = _make_holders(first, joined if usual is not found else ())
+    return replace(first, other_heaps=others, notes=[*first.notes, *notes], holders=holders)
+
+
+def _find_held(one: Sample) -> float | None:
+    """The bytes that a row tells a task or a pool to hold, of a heap that other lines tell of."""
+    known = one.values.keys()
+    is_row = one.is_whole and one.names and one.memory and not find_memory(one.memory)
+    if not is_row or known & {Field.FREE, Field.AVAILABLE, Field.TOTAL}:
+        return None
+    # A bare "heap" that a peak stands beside is what is used.
+    is_used = Field.MOST in known
+    return one.values.get(Field.ALLOCATED, one.values.get(Field.HEAP) if is_used else None)
+
+
+def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[TelemetryLog]:
+    """What each task leaves of a heap, at the time of the lines before where a row has none."""
+    held = [_find_held(one) for one in found]
+    size = heap.region or int(max(filter(None, held), default=0)) + max(
+        one.free for one in heap.states
+    )
+    rows, moments = list[tuple[str, Sample]](), dict[Clock, float]()
+    for one, used in zip(found, held, strict=True):
+        moments = one.moments or moments
+        if used is not None:
+            one.values, one.moments = {Field.FREE: size - used}, moments
+            rows.append((one.memory, one))
+    return [
+        replace(_make_log(heap.form, name, states, ""), region=size)
+        for name, states in group(rows).items()
+    ]
 
 
 def _is_newest_first(samples: Sequence[Sample]) -> bool:

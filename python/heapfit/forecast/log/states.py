@@ -79,6 +79,8 @@ class TelemetryLog:
     unit: str = "B"  # what free counts: buffers of a pool, otherwise
     setting: str = ""  # what sets its size, where that is known
     each: int = 0  # bytes of a buffer of a pool; 0: not known
+    # What each task or pool of a table holds of this heap: as free is what it leaves of `region`.
+    holders: Sequence[TelemetryLog] = ()
 
     @property
     def boots(self) -> int:
