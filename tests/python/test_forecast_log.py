@@ -278,6 +278,46 @@ def test_midnight_and_a_full_counter_are_no_reboots(tmp_path):
     assert log.states[1].seconds == pytest.approx(4294968.0)
 
 
+def test_microseconds_of_32_bit_begin_again_each_72_minutes(tmp_path):
+    """4 days with a line a minute; what begins again after 50 minutes is a boot."""
+    ticks = [60_000_000 * i + 5_000_000 for i in range(4 * 1440)]
+    lines = [f"{one % 2**32} us: free heap {150_000 - i // 2}" for i, one in enumerate(ticks)]
+    log = read(tmp_path, "\n".join(lines))
+    assert (log.boots, log.states[-1].seconds) == (1, pytest.approx(4 * 86_400 - 55))
+    assert find_outlook(log).finding is Finding.FALLS
+    assert read(tmp_path, "\n".join(lines[:50] * 2)).boots == 2
+
+
+@pytest.mark.parametrize(
+    ("head", "first"),
+    [
+        ("=== 2026-03-01 ===\n", "2026-03-01"),
+        ("Log started 2026-03-01 00:20:00\n", "2026-03-01"),
+        ("Log started 2026-02-28 23:10:00\n", "2026-03-01"),
+        ("=~=~=~=~= PuTTY log 2026.03.01 00:00:02 =~=~=~=~=\n", "2026-03-01"),
+        ("--- 01.03.2026 ---\n", "2026-03-01"),
+        ("# Sun 2026-03-01\n", "2026-03-01"),
+        ("built 2026-03-01\n", None),
+        ("free heap 70000 on 2026-03-01\n", None),
+    ],
+)
+@pytest.mark.parametrize("is_daily", [False, True])
+def test_a_date_in_a_line_above_is_that_of_times_of_day(tmp_path, head, first, is_daily):
+    """30 hours from midnight on, or from the heading's time; each day may have its line."""
+    start = datetime(2026, 3, 1, tzinfo=UTC)
+    rows = [(start + timedelta(hours=i), 60_000 - 100 * i) for i in range(30)]
+    lines = [f"{at:%H:%M:%S} app: free heap {free}\n" for at, free in rows]
+    if is_daily and first:
+        lines[24] = f"=== 2026-03-02 ===\n{lines[24]}"
+    log = read(tmp_path, head + "".join(lines))
+    assert log.clock is (Clock.DATE if first else Clock.DAY)
+    assert log.boots == 1
+    seconds = [one.seconds for one in log.states[-30:]]
+    assert np.diff(seconds) == pytest.approx(np.full(29, 3600.0))
+    if first:
+        assert f"{datetime.fromtimestamp(seconds[0], UTC):%Y-%m-%d %H}" == f"{first} 00"
+
+
 def test_a_leak_gets_the_time_when_memory_ends():
     rng = np.random.default_rng(7)
     minutes = np.arange(600)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice, pairwise
-from math import inf
+from math import ceil, inf
 
 from heapfit.fact_files import read_facts
 
@@ -45,7 +45,7 @@ class LogLine:
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _OPEN = (
     r"""^[\s\[(<"'|*>@+-]{0,80}"""
-    r"""(?:(?:ts|t|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
+    r"""(?:(?:ts|[tT]|time|timestamp|date|@timestamp)\s*[=:]\s*["\[]?|[Tt]\+)?"""
 )
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 _FACTS = read_facts(__file__, "log_lines.toml")
@@ -76,6 +76,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$"
 # Times that stand behind other words.
 _TOLD = tuple((Clock(one["clock"]), re.compile(_expand(one["rule"]))) for one in _FACTS["behind"])
 _PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
+_DAY_LINE = re.compile(_expand(_FACTS["day"]["rule"]))
 _START = re.compile("|".join(f"({one['rule']})" for one in _FACTS["start"]), re.IGNORECASE)
 _START_WORDS = {word.encode() for one in _FACTS["start"] for word in one["words"]}
 _MOST_PREFIXES = 8
@@ -86,11 +87,14 @@ BEHIND = 16  # lines behind one, by which it is known whether an uptime begins a
 _BOOT_LINES = 40  # lines that a start takes, which may tell it in several ways
 # Where a clock begins again by itself: from what on, and after how long.
 _DAY, _YEAR, _WRAP = 86_400.0, 365 * 86_400.0, 2.0**32 / 1000
-_WRAPS = {
+_WRAPS: dict[Clock | str, tuple[float, float]] = {
     Clock.DAY: (_DAY / 2, _DAY),
     Clock.YEAR: (_YEAR / 2, _YEAR),
     Clock.UPTIME: (_WRAP * 0.99, _WRAP),
+    "us": (_WRAP * 0.9e-3, _WRAP * 1e-3),  # an uptime in microseconds: after 71.6 min
 }
+_MICROSECONDS = re.compile(r"\d ?us\b")
+_SLACK = 3600.0  # seconds that a device's clock may be behind that of the terminal
 # Seconds in what a prefix counts.
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
 # Days, hours, minutes and seconds, or hours to hundredths.
@@ -115,12 +119,18 @@ class LineReader:
         self._kinds: set[int] = set()  # in which ways it was told
         self._times: dict[Clock, list[float]] = {}  # of this boot: its first ones, and the last
         self._added: dict[Clock, float] = {}  # where a clock began again by itself
+        self._has_us = False  # the line's uptime is in microseconds
+        self._day: float | None = None  # of times of day, by the line above that tells it
+        self._midnight: float | None = None  # when the clock of times of day began
 
     def read(self, number: int, line: str, behind: Sequence[str] = ()) -> LogLine:
         """The next line of the log; `behind`: up to BEHIND lines that follow."""
         raw = _COLOUR.sub("", line)
         said, before = _START.search(raw), self.boot
         moments, text = split_prefix(raw)
+        self._has_us = bool(_MICROSECONDS.search(raw[: len(raw) - len(text)]))
+        if day := _DAY_LINE.fullmatch(raw):
+            self._day = _count_seconds(day.groupdict())
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
             self._times.pop(Clock.UPTIME, None)
@@ -133,7 +143,13 @@ class LineReader:
         """The times of a line, which go on where a clock begins again by itself."""
         if sum(self._advance(clock, seconds, behind) for clock, seconds in moments.items()):
             self.boot += self._is_another(number, 0)
-        return {clock: self._times[clock][-1] for clock in moments}
+        times = {clock: self._times[clock][-1] for clock in moments}
+        if Clock.DAY in times and self._day is not None:
+            days = ceil((self._day - _SLACK * bool(self._day % _DAY) - times[Clock.DAY]) / _DAY)
+            self._midnight, self._day = days * _DAY, None
+        if Clock.DAY in times and self._midnight is not None:
+            times.setdefault(Clock.DATE, self._midnight + times[Clock.DAY])
+        return times
 
     def _is_another(self, number: int, kind: int) -> bool:
         """True if a line tells another start than the lines just before it; 0: by its clock."""
@@ -147,7 +163,8 @@ class LineReader:
         """True if a clock falls, which ends a boot."""
         times, added = self._times.setdefault(clock, []), self._added.get(clock, 0.0)
         drop = times[-1] - added - seconds if times else 0.0
-        begin, length = _WRAPS.get(clock, (inf, inf))
+        is_fine = self._has_us and clock is Clock.UPTIME
+        begin, length = _WRAPS.get("us" if is_fine else clock, (inf, inf))
         if drop > length / 2 and begin <= drop + seconds <= length:
             added, drop = added + length, 0.0
         fell = drop > _JITTER or (
