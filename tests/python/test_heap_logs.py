@@ -153,6 +153,10 @@ def test_what_a_tool_wrote_of_one_program_is_read(log, tmp_path):
         ("heap profile: 1: 64 [1: 64] @ heapprofile\n", "tcmalloc, which has sums"),
         ("desc: --massif\ncmd: ./a\n", "massif, which has snapshots"),
         ('{"dhatFileVersion":2\n', "DHAT, which has sums"),
+        (
+            "[12:00] Total : 960320 (100%)\n[12:00]   - Free (Current)      : 922018 (95%)\n",
+            r"heapinfo, .* can be replayed from it \(heapfit forecast LOG says",
+        ),
     ],
 )
 def test_a_profile_without_events_is_named(content, what, tmp_path):

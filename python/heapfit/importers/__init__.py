@@ -49,7 +49,10 @@ __all__ = [
 
 STEP = "import"
 _NOTHING = "no allocation in it"  # the engine's words
-_UNKNOWN = ("If it has some, say what they look like: heapfit import --line, --free.",)
+_UNKNOWN = (
+    "If it has some, say what they look like: heapfit import --line, --free.",
+    "If it prints free bytes, heapfit forecast says whether memory falls.",
+)
 
 
 def import_file(

@@ -194,12 +194,12 @@ def _is_newest_first(samples: Sequence[Sample]) -> bool:
 
 
 def _rank(heap: tuple[str, Sequence[Sample]]) -> tuple[bool, bool, bool, int]:
-    """Internal memory first, external and what is never free last, then what is said most of."""
+    """Internal memory first; external, packets and what is never free last; else the fullest."""
     name, found = heap
     return (
         all(one.values.get(Field.FREE) == 0 for one in found),
         find_memory(name) != "internal",
-        find_memory(name) == "PSRAM",
+        find_memory(name) in ("PSRAM", "packets"),
         -sum(len(one.values) for one in found),
     )
 

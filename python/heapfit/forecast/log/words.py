@@ -57,6 +57,7 @@ MEMORY = re.compile(
     r"(?P<PSRAM>ps_?ram|spi_?ram|spi ram|extram|ext(ernal)?\W*(heap|mem|ram)|\bexternal\b)"
     r"|(?P<internal>\binternal\b|\bint\W*(heap|mem|ram)\b)|(?P<DMA>\bdma\b)"
     r"|(?P<system>\bsystem free\b)"  # beside LVGL's pool
+    r"|(?P<packets>(?<![a-z])(?:pbuf|pkt|packet|mbuf|skb|net_?buf)s?(?![a-z]))"
     r"|(?P<byte>(?<![a-z\d])8.?bit\b)|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
     re.IGNORECASE,
 )
@@ -65,7 +66,7 @@ _NUMBER = re.compile(
     r"|\d{1,3}(?: \d{3})+(?=\s?(?:B|bytes?|octets?)\b)"
     r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
     r"|-?nan|-?inf)(?!\.\d)"
-    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|paragraphs|words|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
+    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|字节|paragraphs|words|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
     r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
 )
 _ADDRESS = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{7,}")  # 256 MiB and above
@@ -177,7 +178,8 @@ def _find_meanings(
     for i, (head, tail) in enumerate(_label(between, units)):
         is_counted = units[i] is None and _COUNTED.match(between[i + 1])
         named = find_memory(head) or find_memory(tail)
-        own = named or (memory if re.search("heap|mem|ram", _normalise(head)) else own)
+        is_next = own == "packets" or re.search("heap|mem|ram", _normalise(head))
+        own = named or (memory if is_next else own)
         field = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
             field, is_failure = Field.FAILED, False
