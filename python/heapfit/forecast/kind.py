@@ -136,19 +136,24 @@ def judge(profile: Profile) -> tuple[Kind, str]:
             f"{format_count(profile.events, 'event')}; {WINDOWS} windows of {FEWEST_EVENTS} are "
             "needed"
         )
-    period, ending = find_period(profile), _share_of_end(profile)
-    if grows(windows.troughs):
-        batch = Kind.JOB, "it is a batch, which keeps what it asks for"
-        rises = Kind.GROWING, "the least live bytes of its windows rise to the end"
-        stays = batch if _is_batch(profile) else rises
-        return (Kind.JOB, "what it gathers is freed at its end") if ending else stays
-    if period is not None and period > windows.events:
-        return Kind.CYCLE, f"live bytes come again every {period:,} events"
-    if ending > _LONGEST_END:
-        return Kind.JOB, f"its end takes {ending:.0%} of the recording"
-    if _needs_most_at_start(profile, windows):
-        return Kind.JOB, "its start needs the most"
-    return _judge_level(windows)
+    period, ending = find_period(profile) or 0, _share_of_end(profile)
+    rises = grows(windows.troughs)
+    signs = (
+        (rises and ending, Kind.JOB, "what it gathers is freed at its end"),
+        (rises and _is_batch(profile), Kind.JOB, "it is a batch, which keeps what it asks for"),
+        (rises, Kind.GROWING, "the least live bytes of its windows rise to the end"),
+        (period > windows.events, Kind.CYCLE, f"live bytes come again every {period:,} events"),
+        (ending > _LONGEST_END, Kind.JOB, f"its end takes {ending:.0%} of the recording"),
+        (_needs_most_at_start(profile, windows), Kind.JOB, "its start needs the most"),
+        (_has_phases(windows), Kind.JOB, "it has phases that come once"),
+        (
+            _swings_slowly(windows.peaks[len(windows) // 3 :]),
+            Kind.TOO_SHORT,
+            "live bytes swing more slowly than the recording shows",
+        ),
+        (True, Kind.SERVICE, "live bytes stay level after the start-up"),
+    )
+    return next((kind, reason) for is_seen, kind, reason in signs if is_seen)
 
 
 def tells_windows(windows: Windows) -> bool:
@@ -176,17 +181,13 @@ def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
     return held > int(windows.peaks[third:].max())
 
 
-def _judge_level(windows: Windows) -> tuple[Kind, str]:
-    """The kind of windows without growth and period, by whether they are level."""
+def _has_phases(windows: Windows) -> bool:
+    """True if windows without growth and period are not level, and do not come back."""
     peak = float(windows.peaks.max())
     third = len(windows) // 3
     is_level = all(_step(one, third) <= _LEVEL * peak for one in (windows.peaks, windows.troughs))
     medians = np.median(windows.troughs.reshape(-1, _JOINED), axis=1)
-    if not is_level and _crossings(medians) < _FEWEST_RETURNS:
-        return Kind.JOB, "it has phases that come once"
-    if _swings_slowly(windows.peaks[third:]):
-        return Kind.TOO_SHORT, "live bytes swing more slowly than the recording shows"
-    return Kind.SERVICE, "live bytes stay level after the start-up"
+    return not is_level and _crossings(medians) < _FEWEST_RETURNS
 
 
 def _swings_slowly(peaks: NDArray[np.int64]) -> bool:
