@@ -59,8 +59,7 @@ class Load:
         """The load of recordings of one program."""
         cut = [cut_windows(one, WINDOWS) for one in profiles]
         windows = [one.peaks if tells_windows(one) else one.peaks[:0] for one in cut]
-        skews = [find_skew(peaks) for peaks in windows]
-        spreads = [_find_spread(peaks) for peaks in windows]
+        skews, spreads = zip(*map(find_shape, windows), strict=True)
         is_job = all(judge(one)[0] in (Kind.JOB, Kind.GROWING) for one in profiles)
         stand_out = max(skews) > _BURSTS and max(spreads) > _LEVEL
         bursts = sum(_count_outstanding(one) for one in windows if len(one)) if stand_out else 0
@@ -121,32 +120,27 @@ def find_level(values: Values, times: float, chance: float) -> float:
     return max(level, float(ordered[-1]))
 
 
-def find_skew(values: Values) -> float:
-    """The third L-moment of values over the second; 0 of few or equal ones."""
+def find_shape(values: Values) -> tuple[float, float]:
+    """The skewness of values by L-moments, and the second of these over the largest value.
+
+    Of few, which tell neither, 0 and 1.
+
+    >>> find_shape([1, 2, 9]), find_shape([8] * 48)
+    ((0.0, 1.0), (0.0, 0.0))
+    """
     if len(values) < _FEWEST_WINDOWS:
-        return 0.0
+        return 0.0, 1.0
     _, spread, third = _find_moments(np.sort(np.asarray(values, np.float64)))
-    return third / spread if spread > 0 else 0.0
-
-
-def _find_spread(values: Values) -> float:
-    """The second L-moment over the largest of values; 1 of few, whose spread is not known."""
-    if len(values) < _FEWEST_WINDOWS:
-        return 1.0
-    return _find_moments(np.sort(np.asarray(values, np.float64)))[1] / max(*values, 1)
+    return third / spread if spread > 0 else 0.0, spread / max(*values, 1)
 
 
 def _find_moments(ordered: NDArray[np.float64]) -> tuple[float, float, float]:
-    """The first three L-moments of values in ascending order; 0 for those that are too many."""
+    """The first three L-moments of three values or more in ascending order."""
     count = len(ordered)
     place = np.arange(count, dtype=np.float64)
     mean = float(ordered.mean())
-    if count < 2:
-        return mean, 0.0, 0.0
     second = float(ordered @ place) / (count * (count - 1))
     spread = max(0.0, 2 * second - mean)
-    if count < 3:
-        return mean, spread, 0.0
     third = float(ordered @ (place * (place - 1))) / (count * (count - 1) * (count - 2))
     return mean, spread, 6 * third - 6 * second + mean
 
