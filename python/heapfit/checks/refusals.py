@@ -18,10 +18,10 @@ from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import LoadedTrace
 
 
+@dataclass(frozen=True, slots=True)
 class RefusedRequests:
     """Requests, some of which are refused."""
 
-    __slots__ = ()
     refused: int
     requests: int
 
@@ -36,16 +36,12 @@ class RefusedGroup(RefusedRequests):
     """The requests of a size class or call site, and those that are refused."""
 
     name: Name  # the largest size of a class in bytes, or a call site
-    refused: int
-    requests: int
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals(RefusedRequests):
     """All requests of a recording that a heap refuses; the groups with most first."""
 
-    refused: int
-    requests: int
     sizes: tuple[RefusedGroup, ...]
     sites: tuple[RefusedGroup, ...]  # empty: none are recorded
     first: Name | None  # the call site of the first one; None: none are recorded
@@ -74,6 +70,6 @@ def _group(
 ) -> tuple[RefusedGroup, ...]:
     """The groups of each key, or of those that share a name."""
     sums = sum_by_name(keys, names, refused, np.ones(len(refused)))
-    groups = (RefusedGroup(name, int(lost), int(asked)) for name, (lost, asked) in sums.items())
+    groups = (RefusedGroup(int(lost), int(asked), name) for name, (lost, asked) in sums.items())
     ranked = sorted(groups, key=lambda one: (-one.refused, str(one.name)))
     return tuple(one for one in ranked if one.refused)[:MOST]

@@ -49,13 +49,17 @@ def _find_runtime(watch: Watch) -> Mapping[str, Any]:
 
 def explain_obstacle(executable: Executable) -> str | None:
     """The reason why no recorder sees this program's heap, as far as its file shows it."""
-    if not executable.loader:
-        if executable.is_go:
-            return "is a Go program, whose heap is Go's own, so no recorder sees it"
-        return "is statically linked, so no recorder can be preloaded (link it dynamically)"
-    if executable.sanitizer is not None:
-        return (
-            f"is built with -fsanitize={executable.sanitizer}, whose malloc no recorder sees "
-            "(build it without)"
-        )
-    return None
+    is_static, sanitizer = not executable.loader, executable.sanitizer
+    obstacles = (
+        (
+            is_static and executable.is_go,
+            "is a Go program, whose heap is Go's own, so no recorder sees it",
+        ),
+        (is_static, "is statically linked, so no recorder can be preloaded (link it dynamically)"),
+        (
+            sanitizer,
+            f"is built with -fsanitize={sanitizer}, whose malloc no recorder sees (build it "
+            "without)",
+        ),
+    )
+    return next((text for holds, text in obstacles if holds), None)

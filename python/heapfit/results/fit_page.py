@@ -14,6 +14,7 @@ from heapfit.drawing.number_text import ratio, size, term
 from heapfit.drawing.parts import Column, Line, Part, Piece, Section, Table
 from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit, Run
+from heapfit.plan.quantities import format_count
 from heapfit.programs.site_names import site_names
 from heapfit.progress import Progress, ignore_progress
 from heapfit.results.case import case_sections
@@ -131,16 +132,18 @@ RUNS: tuple[Column[Run], ...] = (
 def _judge(fit: Fit) -> tuple[str, str]:
     """The tone of the answer, and the answer in a few words."""
     held = fit.holdout
-    if held.seen_refused:
-        return FAILED, f"Out of memory: {held.seen_refused} of {held.seen} recordings"
-    if fit.leak:
-        return FAILED, "Leak"
-    if fit.kinds.growth:
-        return UNSURE, "Growing"
-    if not fit.answer.is_enough:
-        return UNSURE, "Too few recordings"
-    served = f"Serves {held.seen} of {held.seen} recording{'s' * (held.seen > 1)}"
-    return HOLDS, served
+    found = (
+        (
+            held.seen_refused,
+            FAILED,
+            f"Out of memory: {held.seen_refused} of {held.seen} recordings",
+        ),
+        (fit.leak, FAILED, "Leak"),
+        (fit.kinds.growth, UNSURE, "Growing"),
+        (not fit.answer.is_enough, UNSURE, "Too few recordings"),
+        (True, HOLDS, f"Serves {held.seen} of {format_count(held.seen, 'recording')}"),
+    )
+    return next((tone, badge) for holds, tone, badge in found if holds)
 
 
 def _divide_bytes(fit: Fit) -> tuple[Piece, ...]:

@@ -23,10 +23,9 @@ def _describe_scheme(sized: SizedScheme) -> str:
     if sized.scheme is None:
         return sized.why_not
     plan, scalars = sized.scheme.plan, sized.scheme.plan.scalars
-    if "blocks" in scalars:
-        return f"{scalars['blocks']:,} x {scalars['block_size']:,} B"
-    if "partitions" in scalars:
-        return f"{scalars['partitions']:,} x {scalars['partition_size']:,} B"
+    for count, each in (("blocks", "block_size"), ("partitions", "partition_size")):
+        if count in scalars:
+            return f"{scalars[count]:,} x {scalars[each]:,} B"
     if plan.filled_pools:
         blocks = sum(pool.count for pool in plan.pools)
         return f"{format_count(len(plan.filled_pools), 'pool')}, {format_count(blocks, 'block')}"

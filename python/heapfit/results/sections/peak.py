@@ -10,7 +10,7 @@ from typing import TypeAlias
 from heapfit.comparison.heap_map import PeakUse
 from heapfit.drawing.chart import Chart, Trace, row_axis, row_title
 from heapfit.drawing.number_text import percent, size
-from heapfit.drawing.parts import Column, Line, Part, Piece, Section, Strip, Table
+from heapfit.drawing.parts import Column, Line, Part, Piece, Section, Strip, Table, which_hold
 from heapfit.plan.quantities import format_event
 from heapfit.results.packed_map import site_label
 from heapfit.trace.blocks import blocks_of
@@ -81,14 +81,15 @@ def _holder_columns(live: int) -> list[Column[Holder]]:
 
 
 def _describe_holders(shown: LoadedTrace, sites: Mapping[int, str]) -> str:
-    if len(shown.sites) == 0:
-        return "By size: the recording has no call sites."
-    if sites:
-        return "Call sites by function and line, and the sizes that each asks for."
-    return (
-        "Call sites, by the recorder's hash (--program names them), and the sizes that each "
-        "asks for."
-    )
+    return which_hold(
+        (len(shown.sites) == 0, "By size: the recording has no call sites."),
+        (sites, "Call sites by function and line, and the sizes that each asks for."),
+        (
+            True,
+            "Call sites, by the recorder's hash (--program names them), and the sizes that each "
+            "asks for.",
+        ),
+    )[0]
 
 
 def peak_chart(heaps: Sequence[PeakUse], caption: str = "") -> Chart:
