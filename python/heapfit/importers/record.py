@@ -367,19 +367,24 @@ def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
 
 def _explain_missing_recording(program: Path, watch: Watch, status: int, others: int) -> str:
     """The reason why the program itself left no recording; `others` are processes that did."""
-    ending = describe_ending(status)
-    if others:
-        return (
-            f"{program}: {ending} and asked for no memory itself, but {others} other "
-            f"{'process' if others == 1 else 'processes'} did (record with --children)"
-        )
+    ending, became = describe_ending(status), _explain_exec(watch, program.name)
     last = read_executable(watch.executable or program)
-    if last is not None and "malloc" in last.symbols:
-        return (
-            f"{last.path}: brings its own malloc, so no recorder sees what it asks for (build it "
-            "without, or with the malloc in a library of its own)"
-        )
-    became = _explain_exec(watch, program.name)
-    if became is not None:
-        return f"{program}: {became}"
-    return f"{program}: {ending} and left no recording: it asked for no memory, or the disk is full"
+    reasons = (
+        (
+            others,
+            f"{program}: {ending} and asked for no memory itself, but {others} other "
+            f"{'process' if others == 1 else 'processes'} did (record with --children)",
+        ),
+        (
+            last and "malloc" in last.symbols,
+            f"{last and last.path}: brings its own malloc, so no recorder sees what it asks for "
+            "(build it without, or with the malloc in a library of its own)",
+        ),
+        (became, f"{program}: {became}"),
+        (
+            True,
+            f"{program}: {ending} and left no recording: it asked for no memory, or the disk is "
+            "full",
+        ),
+    )
+    return next(text for holds, text in reasons if holds)

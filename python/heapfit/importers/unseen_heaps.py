@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any
 
 from heapfit.fact_files import read_facts
@@ -37,14 +38,14 @@ def describe_unseen(watch: Watch, live_peak: int) -> str | None:
 
 def _find_runtime(watch: Watch) -> Mapping[str, Any]:
     """The row of the runtime that the process seems to have; empty if none is known."""
-    for one in _RUNTIMES:
-        if any(name.startswith(tuple(one["files"])) for name in watch.mapped):
-            return one
     found = read_executable(watch.executable) if watch.executable else None
-    if found is None:
-        return {}
-    named = (one for one in _RUNTIMES if one.get("symbol") in found.symbols)
-    return next(named, {"heap": "Go's heap"} if found.is_go else {})
+    by_file = (
+        one
+        for one in _RUNTIMES
+        if any(name.startswith(tuple(one["files"])) for name in watch.mapped)
+    )
+    by_symbol = (one for one in _RUNTIMES if found and one.get("symbol") in found.symbols)
+    return next(chain(by_file, by_symbol), {"heap": "Go's heap"} if found and found.is_go else {})
 
 
 def explain_obstacle(executable: Executable) -> str | None:
