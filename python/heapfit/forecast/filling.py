@@ -115,16 +115,17 @@ def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tu
         next((part for part in growth if part.family == family), None)
         for family in ("site", "size", "thread")
     )
-    of_size = f"{size.name:,} B blocks" if size else "blocks"
-    if site is None:
-        of_sizes = sum(part.held for part in growth if part.family == "size")
-        alike = of_size if size and size.held >= _ALIKE * of_sizes else "blocks"
-        return ("the program" if thread is None or size else f"task {thread.name}"), alike
     sites = [part for part in growth if part.family == "site"]
     places = {part.name: names.get(part.name, f"call site {part.frame:08x}") for part in sites}
-    held = sum(part.held for part in sites if places[part.name] == places[site.name])
-    if size is None or min(size.held, held) < _ALIKE * max(size.held, held):
-        of_size = "blocks"
+    held = sum(
+        part.held
+        for part in sites or growth
+        if part.family == "size" or (site and places.get(part.name) == places[site.name])
+    )
+    is_alike = size and min(size.held, held) >= _ALIKE * max(size.held, held)
+    of_size = f"{size.name:,} B blocks" if size and is_alike else "blocks"
+    if site is None:
+        return ("the program" if thread is None or size else f"task {thread.name}"), of_size
     others = len(set(places.values())) - 1
     more = f", with {format_count(others, 'other')}," if others else ""
     return f"{places[site.name]}{more}", of_size

@@ -68,7 +68,7 @@ _COMMAND = re.compile(
 # The machine that a line of syslog is of, with the program and its number.
 _HOST = re.compile(r"([\w.-]+)\s+[\w./-]+\[\d+\]:\s*$")
 # One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
-_OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks")
+_OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks \d+ free_blocks")
 _RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
 _LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects

@@ -177,8 +177,10 @@ def _find_meanings(
     own, last, found = memory, before, list[_Meaning | None]()
     for i, (head, tail) in enumerate(_label(between, units)):
         is_counted = units[i] is None and _COUNTED.match(between[i + 1])
-        named = find_memory(head) or find_memory(tail)
-        is_next = own == "packets" or re.search("heap|mem|ram", _normalise(head))
+        clause = _SEPARATOR.split(head)[-1]
+        is_heap = bool(re.search("heap|mem|ram", _normalise(clause)))
+        named = find_memory(clause if is_heap else head) or find_memory(tail)
+        is_next = own == "packets" or is_heap
         own = named or (memory if is_next else own)
         field = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
