@@ -231,7 +231,7 @@ def kept(folder: Path) -> tuple[list[Path], FitOptions]:
     return few(folder)[0], FitOptions(now="heap_4")
 
 
-_ANSWER = r"^(For now set the heap to [\d,]+ B|No new heap is worth it: [\w' ]+ at [\d,]+ B)"
+_ANSWER = r"^(For now set the heap to [\d,]+ B|No fitted heap is worth it: [\w' ]+ at [\d,]+ B)"
 
 
 @pytest.mark.parametrize(

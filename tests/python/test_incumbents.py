@@ -349,7 +349,7 @@ def test_where_no_heap_is_known_one_that_many_have_may_do(tmp_path, capsys):
     baseline = found["baseline"]
     assert baseline["is_kept"] is True
     assert baseline["heap"] in ("heap_4", "tlsf")
-    assert "no new heap is worth it: " in text.lower()
+    assert "no fitted heap is worth it: " in text.lower()
     assert "keep " not in text.lower()
     assert load_plan(found["paths"].plan).name == baseline["heap"]
     assert found["paths"].code is None

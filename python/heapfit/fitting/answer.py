@@ -38,7 +38,7 @@ class Answer:
             )
         if self.is_kept and not self.is_known:
             why = f" for a run of {lasts}" if lasts else ""
-            return f"No new heap is worth it{why}: {kept.title} at {_format_size(size)} does."
+            return f"No fitted heap is worth it{why}: {kept.title} at {_format_size(size)} does."
         when = f"for a run of {lasts} " if lasts else "" if self.is_enough else "for now "
         region = kept.set_to(size) if self.is_kept else size
         what = f"keep {kept.name} and set {kept.setting}" if self.is_kept else "set the heap"

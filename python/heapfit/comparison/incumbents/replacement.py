@@ -148,9 +148,11 @@ class IncumbentVerdict:
         )
         if not self.is_known:
             at = f"{self.heap.title} at {now.region:,} B does"
-            none = f"No new heap is worth it: {at}; {self._bar()}."
+            none = f"No fitted heap is worth it: {at}; {self._bar()}."
             return (
-                none if self.is_kept else f"A new heap is worth it: {found} of {self.heap.title}."
+                none
+                if self.is_kept
+                else f"A fitted heap is worth it: {found} of {self.heap.title}."
             )
         if not self.is_kept:
             bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
