@@ -34,7 +34,7 @@ from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
 from heapfit.design.robust.design import design_several
-from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.plan import Plan
 from heapfit.results.plans import verdicts
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -114,7 +114,7 @@ def lower_baselines(loaded: LoadedTrace, region: int, comparison: Comparison) ->
     return [
         info.name
         for info in find_allocators()
-        if not (info.ships or info.in_pieces or takes_pools(info))
+        if not (info.ships or info.in_pieces or takes(info, "pools"))
         and runs_in(
             Plan(info.name, {"alignment": loaded.alignment}),
             loaded.events,

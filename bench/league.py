@@ -41,7 +41,7 @@ from heapfit.design.portfolio import build_portfolio
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.file import stage_file
-from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.energy import load_sram
 from heapfit.plugin import Built, build, measure, plugins_of
 from heapfit.trace.loaded import LoadedTrace, load_trace
@@ -157,7 +157,7 @@ def own_entry(job: Job, loaded: LoadedTrace, row: Row) -> Entry:
 
 def plain_rows(job: Job, loaded: LoadedTrace) -> list[Row]:
     """Each allocator that takes no pools, and each layout of tailored."""
-    names = [one.name for one in find_allocators(job.allocators) if not takes_pools(one)]
+    names = [one.name for one in find_allocators(job.allocators) if not takes(one, "pools")]
     found = {one.name: one for one in build_portfolio(loaded, names, []).candidates}
     more = {
         name: Candidate(name, Heap(name, plan), "a layout", trained_on_this_trace=False)

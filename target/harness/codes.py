@@ -23,7 +23,7 @@ from heapfit.comparison.costs.code_table import (
     INSTRUCTIONS,
     MeasuredCode,
 )
-from heapfit.plan.allocators import find_allocators, takes_pools
+from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.plan import Plan, Pool
 
 SHIPPED_BUILD: Final = Build("Os", 1, checks_words=False)  # as a generated README has it
@@ -55,7 +55,7 @@ def plan_of_code(label: str) -> Plan:
     choices = (parts["choices"] or "").split(",")
     (info,) = find_allocators([parts["name"]])
     scalars = dict(_parse_choice(choice, info) for choice in choices if choice)
-    pools = (*_NEAR, _FAR) if parts["far"] else _NEAR if takes_pools(info) else ()
+    pools = (*_NEAR, _FAR) if parts["far"] else _NEAR if takes(info, "pools") else ()
     shared = plan_of_code(rest) if rest else None
     return Plan(
         info.name, scalars, pools, shared, {n + 1: n + 1 for n in range(scalars.get("tags", 0))}

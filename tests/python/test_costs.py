@@ -22,7 +22,7 @@ from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS, list_offered_allocators
 from heapfit.comparison.incumbents.requests import Requests
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import ALIGNMENTS, takes_pools
+from heapfit.plan.allocators import ALIGNMENTS, takes
 from heapfit.plan.energy import Sram, load_sram
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.serving_region import serving_region
@@ -310,7 +310,7 @@ def test_the_smallest_region_serves_and_the_next_smaller_does_not(name, alignmen
 def serves(name: str, alignment: int, size: int) -> bool:
     import numpy as np
 
-    pools = [(8, 1, True)] if takes_pools(ALL[name]) else []
+    pools = [(8, 1, True)] if takes(ALL[name], "pools") else []
     plan = _engine.Plan(name, {"alignment": alignment}, pools)
     if size < plan.smallest_region:
         return False

@@ -666,6 +666,29 @@ def test_a_count_of_ms_or_us_as_large_as_a_date_is_none(tmp_path, unit, each):
     assert (len(log.states), log.other_heaps, log.clock) == (480, [], Clock.UPTIME)
 
 
+ARDUINO = "[{:8}][I][main.cpp:20] loop(): free {}"
+
+
+@pytest.mark.parametrize(
+    ("form", "first"),
+    [(ARDUINO, 0), (ARDUINO, 100), ("[{}] free {}", 0)],
+)
+def test_a_count_in_brackets_as_large_as_a_date_is_none(tmp_path, form, first):
+    """From 16.2 days on it was a date; beside Arduino's level also where the log begins later."""
+    rows = [form.format(21_600_000 * i + 7, 200_000 - 180 * i) for i in range(first, 140)]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    log = read_log(tmp_path / "device.log", None)
+    span = (log.states[-1].seconds or 0) - (log.states[0].seconds or 0)
+    assert (log.clock, span) == (Clock.UPTIME, 21_600.0 * (139 - first))
+
+
+def test_a_clock_that_is_set_is_no_count_of_ms(tmp_path):
+    times = [*range(20, 36_000, 900), *range(1_764_460_020, 1_764_496_000, 900)]
+    rows = [f"[{one}] free {40_000 - 100 * i}" for i, one in enumerate(times)]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    assert read_log(tmp_path / "device.log", None).clock is not Clock.UPTIME
+
+
 def test_a_line_without_noise_in_few_windows_has_its_pace(tmp_path):
     rows = [f"{3600 * i} s free heap {150_000 - 40 * i} largest block 120000" for i in range(600)]
     rows[389:] = [row.replace("free heap", "b free heap") for row in rows[389:]]

@@ -340,8 +340,8 @@ def test_every_pool_admits_the_share_and_a_fifth_less_memory_does(sizing):
 def test_pools_without_fall_back_have_the_least_counts_that_serve_the_trace(campus, sizing):
     replay = PoolReplay(campus.events(), sizing.alone.shapes)
     counts = np.array([pool.count_without_fall_back for pool in sizing.pools])
-    refused = replay.run(counts, falls_back=False).sum_rows()
-    fewer = replay.run(np.maximum(counts - 1, 0), falls_back=False).sum_rows()
+    refused = replay.run(counts, falls_back=False).sum(0)
+    fewer = replay.run(np.maximum(counts - 1, 0), falls_back=False).sum(0)
     for place, count in enumerate(counts):
         assert refused.share(place) <= 0.05 and (count == 0 or fewer.share(place) > 0.05)
     assert all(one.count_without_fall_back <= one.alone.run_out.count for one in sizing.pools)
@@ -373,7 +373,7 @@ def test_a_workload_is_judged_on_other_seeds_of_its_own(sizing):
     refused = requests = 0
     for seed in range(2, 10):
         replay = PoolReplay(generate_events(parse_workload(CAMPUS, seed)), sizing.alone.shapes)
-        found = replay.run(np.array([pool.count for pool in sizing.pools])).sum_pools()
+        found = replay.run(np.array([pool.count for pool in sizing.pools])).sum(1)
         refused, requests = refused + found.refused.sum(), requests + found.requests.sum()
     chance = sizing.unseen.overall
     assert sizing.unseen.evidence is Evidence.SEEDS and sizing.unseen.draws == 8

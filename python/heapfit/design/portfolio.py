@@ -38,7 +38,7 @@ from heapfit.design.pools.candidates import (
     worst_case_candidate,
 )
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
+from heapfit.plan.allocators import find_allocators, is_for_any_program, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.values import parse_values
@@ -88,7 +88,7 @@ def _list_plain_allocators(loaded: LoadedTrace) -> list[PortfolioEntry]:
     names = [
         info.name
         for info in _engine.allocators()
-        if is_for_any_program(info) and not takes_pools(info) and info.name != _BEATEN
+        if is_for_any_program(info) and not takes(info, "pools") and info.name != _BEATEN
     ]
     return [one for name in names for one in _make_by_name(name, loaded)]
 
@@ -195,7 +195,7 @@ def _make_by_name(named: str, loaded: LoadedTrace) -> list[PortfolioEntry]:
     allocator, _, settings = named.partition(":")
     (info,) = find_allocators([allocator])
     scalars = parse_values(named, settings, "TUNABLE")
-    if not takes_pools(info):
+    if not takes(info, "pools"):
         return [_make_plain_candidate(info, scalars, loaded)]
     if "alignment" in scalars:
         raise HeapfitError(

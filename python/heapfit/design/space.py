@@ -24,7 +24,7 @@ from heapfit.design.portfolio import (
     standard_portfolio,
 )
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, info_of, is_for_any_program, takes_pools
+from heapfit.plan.allocators import find_allocators, info_of, is_for_any_program, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
@@ -138,13 +138,13 @@ def _grid_names() -> Iterator[str]:
         names = [name for name, _ in info.grid]
         for values in product(*(values for _, values in info.grid)):
             scalars = dict(zip(names, values, strict=True))
-            if not takes_pools(info) and not _is_valid(Plan(info.name, scalars)):
+            if not takes(info, "pools") and not _is_valid(Plan(info.name, scalars)):
                 continue
             # Designs of pools have values of their own, so here all values are written.
             given = [
                 f"{name}={value}"
                 for name, value in scalars.items()
-                if value != tunables[name].standard or takes_pools(info)
+                if value != tunables[name].standard or takes(info, "pools")
             ]
             if given:
                 yield f"{info.name}:{','.join(given)}"

@@ -20,7 +20,7 @@ from heapfit.generate.core_files import source_names
 from heapfit.generate.names import Text, comment_text, core_word, make_identifier
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.platforms import FORMS
-from heapfit.plan.allocators import find_allocators
+from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 from heapfit.plan.quantities import LARGEST_REGION
@@ -242,7 +242,7 @@ def plan_table_of(plan: _engine.Plan, name: Text) -> PlanTable:
     """The struct of a plan, and of the plans inside it."""
     allocator = core_word(plan.allocator)
     info = next(info for info in _engine.allocators() if info.name == allocator)
-    takes_pools = any(tunable.kind == "pools" for tunable in info.tunables)
+    takes_pools = takes(info, "pools")
     scalars = tuple(
         (core_word(tunable.name), plan.scalars[tunable.name])
         for tunable in info.tunables

@@ -99,6 +99,8 @@ _SLACK = 3600.0  # seconds that a device's clock may be behind that of the termi
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
 # Days, hours, minutes and seconds, or hours to hundredths.
 _DAYS_CLOCK = re.compile(r"(?<![\w:.])(\d\d):(\d\d):(\d\d):(\d\d)(?![\w:.])")
+# A count of ms that grows on to where it may be seconds since 1970, after 16.2 days.
+_LONG_UP = re.compile(r"\s*\[\s*(?:[7-9]|1[0-3])\d{8}\]")
 # A date in numbers alone: which of them may be the year, the month and the day.
 _ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
 _DATE = re.compile(
@@ -227,6 +229,8 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
 def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """The lines with dates in numbers as ISO 8601 has them; what was supposed, if it may be wrong.
 
+    Counts of ms that may be seconds since 1970 have their unit.
+
     The day or the month comes first: by the right order every month is one, and the dates rise and
     take the shorter time.
 
@@ -236,6 +240,8 @@ def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     clocks = [match for line in lines for match in _DAYS_CLOCK.finditer(line)]
     if clocks and all(int(one[2]) < 24 and int(one[4]) < 60 for one in clocks):
         lines = [_DAYS_CLOCK.sub(r"\1d \2:\3:\4", line) for line in lines]
+    if any(map(_LONG_UP.match, lines)):
+        lines = [re.sub(r"^(\s*\[\s*\d+)\]", r"\1 ms]", line) for line in lines]
     found = [match for line in lines for match in _DATE.finditer(line)]
     if not found:
         return lines, ""

@@ -46,14 +46,12 @@ def info_of(plan: Plan) -> _engine.AllocatorInfo:
     return find_allocators([plan.allocator])[0]
 
 
-def takes_pools(info: _engine.AllocatorInfo) -> bool:
-    """True if a plan of this allocator needs pools made for a trace."""
-    return any(tunable.kind == "pools" for tunable in info.tunables)
+def takes(info: _engine.AllocatorInfo, kind: str) -> bool:
+    """True if a plan of this allocator has a tunable of a kind.
 
-
-def takes_shared(info: _engine.AllocatorInfo) -> bool:
-    """True if another allocator can serve what this one's pools do not."""
-    return any(tunable.kind == "shared" for tunable in info.tunables)
+    "pools" are made for a trace; "shared" is another allocator for what the pools do not serve.
+    """
+    return any(tunable.kind == kind for tunable in info.tunables)
 
 
 def is_for_any_program(info: _engine.AllocatorInfo) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from heapfit import _engine
-from heapfit.plan.allocators import ALIGNMENTS, find_allocators, takes_pools
+from heapfit.plan.allocators import ALIGNMENTS, find_allocators, takes
 
 SMALL_REQUEST: Final = 8  # bytes
 _LARGEST_TRIED: Final = 1 << 20  # bytes of a region
@@ -22,7 +22,7 @@ def serving_region(name: str, alignment: int) -> int | None:
     An allocator of pools gets one pool of one such block. None: no region up to 1 MiB does.
     """
     (info,) = find_allocators([name])
-    pools = [(SMALL_REQUEST, 1, True)] if takes_pools(info) else []
+    pools = [(SMALL_REQUEST, 1, True)] if takes(info, "pools") else []
     plan = _engine.Plan(name, {"alignment": alignment}, pools)
     request = one_request(SMALL_REQUEST)
     for size in range(plan.smallest_region, _LARGEST_TRIED + 1, min(ALIGNMENTS)):

@@ -28,16 +28,10 @@ class PoolRefusals:
         """The refusals of the rows `chosen`."""
         return PoolRefusals(self.requests[chosen], self.refused[chosen])
 
-    def sum_rows(self) -> PoolRefusals:
-        """The refusals of all rows in one row."""
+    def sum(self, axis: int) -> PoolRefusals:
+        """The refusals of all rows in one row (axis 0), or of all pools in one column (1)."""
         return PoolRefusals(
-            self.requests.sum(axis=0, keepdims=True), self.refused.sum(axis=0, keepdims=True)
-        )
-
-    def sum_pools(self) -> PoolRefusals:
-        """The refusals of all pools in one column."""
-        return PoolRefusals(
-            self.requests.sum(axis=1, keepdims=True), self.refused.sum(axis=1, keepdims=True)
+            self.requests.sum(axis, keepdims=True), self.refused.sum(axis, keepdims=True)
         )
 
     def is_within(self, share: float) -> bool:

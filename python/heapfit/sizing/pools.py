@@ -137,4 +137,4 @@ def size_pools(
             zip(alone.pools, counts.tolist(), without.tolist(), strict=True)
         )
     )
-    return PoolSizing(admission, pools, found.sum_pools().share(0), unseen, alone)
+    return PoolSizing(admission, pools, found.sum(1).share(0), unseen, alone)

@@ -99,7 +99,7 @@ def judge_counts(
         _chance(found, place, pool.demand, number) for place, pool in enumerate(alone.pools)
     )
     return HoldoutRefusals(
-        evidence, number, _chance(found.sum_pools(), 0, overall, number), pools, memory
+        evidence, number, _chance(found.sum(1), 0, overall, number), pools, memory
     )
 
 
@@ -127,7 +127,7 @@ def _refuse_on_seeds(
     """The refusals of other seeds of a workload, a row each; numbers are from 0 on."""
     seeds = ((spec.seed + 1 + i) % 2**64 for i in numbers)
     draws = (generate_events(replace(spec, seed=seed)) for seed in seeds)
-    return stack_refusals([PoolReplay(draw, shapes).run(counts).sum_rows() for draw in draws])
+    return stack_refusals([PoolReplay(draw, shapes).run(counts).sum(0) for draw in draws])
 
 
 def _bounds(count: int, parts: int) -> list[int]:

@@ -38,7 +38,7 @@ from heapfit.comparison.incumbents.requests import (
     requests_of,
 )
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, is_for_any_program, takes_pools
+from heapfit.plan.allocators import find_allocators, is_for_any_program, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import format_event
 from heapfit.plan.values import parse_values
@@ -314,7 +314,7 @@ def _make_allocator_heap(text: str, alignment: int) -> Heap:
     """An allocator as it is, its region the memory that counts."""
     name, _, values = text.partition(":")
     (info,) = find_allocators([name])
-    if takes_pools(info) or (info.ships and not is_for_any_program(info)):
+    if takes(info, "pools") or (info.ships and not is_for_any_program(info)):
         raise HeapfitError(
             f"{text}: is no heap that a program can have as it is (its blocks are counted on a "
             "recording, or callers must know sizes or follow pieces)"

@@ -147,10 +147,9 @@ class IncumbentVerdict:
             f"{format_saving(self.saved)} than {self.needed:,} B{self.describe_lasting()}"
         )
         if not self.is_known:
-            at = f"{self.heap.title} at {now.region:,} B does"
-            none = f"No fitted heap is worth it: {at}; {self._bar()}."
+            kept = f"{self.heap.title} at {now.region:,} B does; {self._bar()}"
             return (
-                none
+                f"No fitted heap is worth it: {kept}."
                 if self.is_kept
                 else f"A fitted heap is worth it: {found} of {self.heap.title}."
             )

@@ -11,7 +11,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.pools.best_classes import best_classes
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, takes_shared
+from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION, format_share
 from heapfit.trace.loaded import LoadedTrace
@@ -66,7 +66,7 @@ def worst_case_candidate(allocator: str, loaded: LoadedTrace) -> Candidate | Not
     reason = "a pool for each size, at its own peak"
     made = _pools_candidate(allocator, loaded, allocator=allocator, shapes=shapes, reason=reason)
     (info,) = find_allocators([allocator])
-    if isinstance(made, Candidate) and made.plan.shared is not None and not takes_shared(info):
+    if isinstance(made, Candidate) and made.plan.shared is not None and not takes(info, "shared"):
         why = "no pool serves some requests (aligned ones), and it has no heap beside its pools"
         return NotApplicable(allocator, why)
     return made
