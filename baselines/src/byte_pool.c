@@ -65,17 +65,10 @@ static void join_next(hfit_heap *heap, uint32_t chunk, uint32_t next) {
     add_to(heap, CHUNKS, 0u - 1);
 }
 
-/* What a search came by. */
-typedef struct search_result {
-    uint32_t first; /* the first free chunk */
-    uint32_t found; /* one of at least the bytes asked for; NO_OFFSET if there is none */
-    bool joins;     /* free neighbours have to be joined for it, or on the way */
-} search_result;
-
-/* Searches from SEARCH on. With `is_joining` what it comes by is joined; without, nothing changes
- * and the same is found: no chunk before SEARCH is free, so it comes by none twice. */
-static search_result search_ring(hfit_heap *heap, uint32_t size, bool is_joining) {
-    search_result result = {NO_OFFSET, NO_OFFSET, false};
+/* A free chunk of at least `size` bytes; NO_OFFSET if there is none. From SEARCH on, which then is
+ * the first free chunk that it came by; free neighbours are joined on the way, also in vain. */
+static uint32_t find_chunk(hfit_heap *heap, uint32_t size) {
+    bool has_first = false;
     uint32_t chunk = load_word(heap, SEARCH);
     uint32_t next = next_of(heap, chunk);
     for (uint32_t steps = load_word(heap, CHUNKS) + 1; steps != 0; steps -= steps != 0) {
@@ -84,38 +77,24 @@ static search_result search_ring(hfit_heap *heap, uint32_t size, bool is_joining
             next = next_of(heap, chunk);
             continue;
         }
-        result.first = result.first == NO_OFFSET ? chunk : result.first;
-        if (next - chunk >= size) {
-            result.found = chunk;
-            break;
+        if (!has_first) {
+            store_word(heap, SEARCH, chunk);
+            has_first = true;
         }
-        if (!is_free(heap, next)) {
-            chunk = next_of(heap, next);
+        if (next - chunk >= size) {
+            return chunk;
+        }
+        const uint32_t beyond = next_of(heap, next);
+        if (is_free(heap, next)) {
+            join_next(heap, chunk, next);
+            next = beyond;
+        } else {
+            chunk = beyond;
             next = next_of(heap, chunk);
             steps--;
-            continue;
         }
-        result.joins = true;
-        const uint32_t beyond = next_of(heap, next);
-        if (is_joining) {
-            join_next(heap, chunk, next);
-        }
-        next = beyond;
     }
-    return result;
-}
-
-/* A free chunk of at least `size` bytes; NO_OFFSET, and nothing changed, if there is none. */
-static uint32_t find_chunk(hfit_heap *heap, uint32_t size) {
-    search_result result = search_ring(heap, size, false);
-    if (result.found == NO_OFFSET) {
-        return NO_OFFSET;
-    }
-    if (result.joins) {
-        result = search_ring(heap, size, true);
-    }
-    store_word(heap, SEARCH, result.first);
-    return result.found;
+    return NO_OFFSET;
 }
 
 /* Cuts a chunk in two; the state of the new one is the caller's business. */

@@ -233,8 +233,8 @@ static uint32_t larger_ring(const hfit_heap *heap, uint32_t ring) {
     return larger == 0 ? 0 : log2_down(larger & (0u - larger));
 }
 
-/* A free chunk of at least `size` units, out of its ring; NO_OFFSET, and nothing changed, if none
- * is found. */
+/* A free chunk of at least `size` units, out of its ring; NO_OFFSET if none is found. Also then the
+ * hand is past those that are too small. */
 static uint32_t take_chunk(hfit_heap *heap, uint32_t size) {
     uint32_t hand;
     if (size >= load_word(heap, END)) {
@@ -244,10 +244,10 @@ static uint32_t take_chunk(hfit_heap *heap, uint32_t size) {
     uint32_t chunk = try_ring(heap, ring, size, &hand);
     if (chunk == NO_OFFSET) {
         const uint32_t larger = larger_ring(heap, ring);
+        store_word(heap, hand_of(ring), hand);
         if (larger == 0) {
             return NO_OFFSET;
         }
-        store_word(heap, hand_of(ring), hand);
         chunk = load_word(heap, hand_of(larger));
     }
     take_out(heap, chunk);

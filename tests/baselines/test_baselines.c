@@ -9,6 +9,7 @@
 #include "baselines/kingsley.h"
 #include "baselines/lea.h"
 #include "baselines/sorted_fit.h"
+#include "baselines/sys_heap.h"
 #include "papers/djgpp_test1.h"
 #include "papers/djgpp_test2.h"
 #include "papers/djgpp_test3.h"
@@ -77,8 +78,14 @@ static const script byte_pools[] = {
            "a:40 1=a+48 -a 24=a[40] -a 20=a[20]"),
     SCRIPT(byte_pool, words, REGION, "free neighbours are joined only by a search that needs them",
            "a:40 b:40 1=b+48 -a -b 40=a 40=b -a -b 80=a[88]"),
-    SCRIPT(byte_pool, words, 128, "a refused request joins nothing",
-           "a:40 b:40=a+48 1! -b -a 90! 40=a[40] 40=b"),
+    SCRIPT(byte_pool, words, 128, "a refused request joins what it came by",
+           "a:40 b:40=a+48 1! -b -a 90! 30=a[32]"),
+};
+
+/* Zephyr. */
+static const script sys_heaps[] = {
+    SCRIPT(sys_heap, words, 208, "a refused request leaves the hand behind the three it tried",
+           "a:12=44 1 b:12 1 c:12 1 d:12 1 58=140 1! -a -b -c -d 20! 12=d 12=a"),
 };
 
 /* 512 + 256 bytes are free from a on, 1024 from c on, and nothing else. */
@@ -243,6 +250,7 @@ TEST(blocks_lie_where_the_originals_place_them) {
     RUN_SCRIPTS(block_runs);
     RUN_SCRIPTS(buddies);
     RUN_SCRIPTS(byte_pools);
+    RUN_SCRIPTS(sys_heaps);
     RUN_SCRIPTS(halffits);
     RUN_SCRIPTS(leas);
     RUN_SCRIPTS(powers_of_two);

@@ -7,7 +7,7 @@
  * chunks, too. A free chunk that is too small takes the one behind it if that is free, and only
  * then: freed chunks stay apart until a search comes by. The first that is large enough serves; 20
  * bytes or more beyond the request are split off. A search ends after as many steps as there are
- * chunks and one. One that fails changes nothing here; there it has joined what it came by.
+ * chunks and one. One that fails has joined what it came by, too.
  *
  * What lies in TX_BYTE_POOL there lies in the region here. A resize stays where it fits, and else
  * is a request, a copy and a free: ThreadX has none.
