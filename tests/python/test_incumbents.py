@@ -613,6 +613,22 @@ def test_a_heap_of_blocks_at_multiples_of_4_has_all_of_its_memory():
         assert [heap.memory(heap.region(one)) for one in (9_000, 9_004)] == [9_000, 9_004], name
 
 
+def test_a_heap_whose_chunks_are_whole_words_has_all_of_its_memory(tmp_path):
+    """The sizes from which on one block of 100 B is served, by the sources of both."""
+    (tmp_path / "t.heap").write_text("# pointer_bits 32\na 0 100\n")
+    for name, least in (("picolibc", 116), ("newlib-nano", 108)):
+        checks = [("check", "t.heap", "--heap", f"{name}:{one}") for one in (least - 4, least)]
+        assert [heapfit(*one, folder=tmp_path).returncode for one in checks] == [3, 0], name
+
+
+def test_blocks_that_freertos_traces_print_need_in_heap_4_what_they_needed_there(tmp_path):
+    """By heap_4.c, which needs 16 B beside the three chunks, whose headers are in their sizes."""
+    lines = ["0x20000108, 32", "0x20000128, 1032", "0x20000530, 16"]
+    (tmp_path / "t.log").write_text("".join(f"traceMALLOC({one})\n" for one in lines))
+    content = heapfit_json("compare", "t.log", "heap_4", folder=tmp_path)
+    assert content["u_max"] == 24 + 1024 + 8 and content["rows"][0]["r_safe"] == 1_096
+
+
 def test_what_a_heap_takes_itself_is_told_before_any_request():
     """A buddy of 1,024 B in atoms of 8 has a byte for each atom, and 128 B of bins."""
     taken = {name: find_heap(name, 8).taken_by_itself(1_280) for name in ("buddy", "heap_4")}

@@ -105,20 +105,20 @@ class Heap:
         return (region if self.is_region else self._chunks_in(region)) + self.own
 
     def region(self, memory: int) -> int:
-        """Our region of the plan, a multiple of 8, with as many bytes of chunks as `memory`.
+        """Our region of the plan, in whole words, with as many bytes of chunks as `memory`.
 
-        Of 4, where blocks are aligned to 4. What the plan needs to start is one, too; less where
-        the memory does not hold even that. Of a plan of ours it is the memory.
+        What the plan needs to start is one, too; less where the memory does not hold even that. Of
+        a plan of ours it is the memory.
         """
         if self.is_ours:
             return memory
-        least, unit = self.plan.engine().smallest_region, min(self.plan.alignment, 8)
+        least = self.plan.engine().smallest_region
         if memory < self.memory(least):
             return least - 8
-        region = max(-(-least // unit) * unit, memory // unit * unit)
-        region += (memory - self.memory(region)) // unit * unit
+        region = max(least, memory // _WORD * _WORD)
+        region += (memory - self.memory(region)) // _WORD * _WORD
         while region >= least and self.memory(region) > memory:
-            region -= unit
+            region -= _WORD
         return max(region, least)
 
     def taken_by_itself(self, memory: int) -> int:
