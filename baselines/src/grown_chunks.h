@@ -9,13 +9,14 @@
  *   +------+-------+----- ... --+-------+---------+--------------+
  *
  *   used                | size | the caller's bytes ... |
- *   used, aligned by it | size | gap | -gap | the caller's bytes ... |
+ *   used, aligned by it | size | gap | -gap | the caller's bytes ... |   the size with LATE, if the
+ *                                                                        gap is one alignment more
  *   free                | size | next free | ... |
  *
  * Nothing in a chunk tells whether it is free: the list does.
  *
  * A source that includes this file first defines HFIT_THIS(operation), then defines the functions
- * declared in cut_chunk.h and below, and heap_resize; what it gets are the others of the contract.
+ * declared below, take_aligned and heap_resize; what it gets are the others of the contract.
  */
 #ifndef BASELINES_GROWN_CHUNKS_H
 #define BASELINES_GROWN_CHUNKS_H
@@ -25,7 +26,6 @@
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
 #include "src/aligned.h"
-#include "src/cut_chunk.h"
 
 enum {
     LIST = 0,
@@ -36,12 +36,22 @@ enum {
     NEXT = 4,
     HEAD = 4,
     UNIT = 4, /* sizes are multiples of it */
+    LATE = 1, /* in a used chunk's size */
 };
 
 static inline uint32_t first_chunk(const hfit_plan *plan);
 
+/* Stores the bytes of a chunk for a request. False if there are no such. */
+static bool chunk_size_for(const hfit_plan *plan, size_t size, uint32_t *needed);
+
+/* Bytes of the smallest chunk that is split off. */
+static inline uint32_t least_chunk(const hfit_plan *plan);
+
+/* A used chunk of at least so many bytes; NO_OFFSET if there is none. */
+static uint32_t take_chunk(hfit_heap *heap, const hfit_plan *plan, uint32_t needed);
+
 static inline uint32_t size_at(const hfit_heap *heap, uint32_t chunk) {
-    return load_word(heap, chunk + SIZE);
+    return load_word(heap, chunk + SIZE) & ~(uint32_t)LATE;
 }
 
 static inline uint32_t behind(const hfit_heap *heap, uint32_t chunk) {
@@ -120,9 +130,13 @@ static void *heap_alloc(hfit_heap *heap, const hfit_plan *plan, size_t size) {
 
 static void heap_free(hfit_heap *heap, const hfit_plan *plan, void *block) {
     uint32_t usable;
-    (void)plan;
     if (block != NULL) {
-        free_chunk(heap, chunk_of(heap, block, &usable));
+        const uint32_t chunk = chunk_of(heap, block, &usable);
+        const uint32_t place = (uint32_t)((uintptr_t)block - (uintptr_t)heap);
+        if (place - HEAD - chunk >= plan->alignment) {
+            store_word(heap, chunk + SIZE, size_at(heap, chunk)); /* no longer LATE */
+        }
+        free_chunk(heap, chunk);
     }
 }
 
@@ -149,10 +163,6 @@ static void cut_start(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, ui
     free_chunk(heap, chunk);
 }
 
-static uint32_t header_size(void) {
-    return HEAD;
-}
-
 static size_t heap_usable_size(const hfit_heap *heap, const hfit_plan *plan, const void *block) {
     uint32_t usable = 0;
     (void)plan;
@@ -168,8 +178,11 @@ static void heap_walk(const hfit_heap *heap, const hfit_plan *plan, hfit_visitor
     uint32_t next_free = load_word(heap, LIST);
     for (uint32_t chunk = first_chunk(plan); chunk < top; chunk = behind(heap, chunk)) {
         const bool is_used = chunk != next_free;
-        const uint32_t before = before_block(heap, plan, chunk);
-        visitor(context, block_at(heap, chunk + before), size_at(heap, chunk) - before, is_used);
+        const bool is_late = is_used && (load_word(heap, chunk + SIZE) & LATE) != 0;
+        const uint32_t before = before_block(heap, plan, chunk) + (is_late ? plan->alignment : 0);
+        const uint32_t size = size_at(heap, chunk); /* a free one may be too small for a block */
+        visitor(context, block_at(heap, chunk + before), size < before ? 0 : size - before,
+                is_used);
         next_free = is_used ? next_free : load_word(heap, chunk + NEXT);
     }
 }
@@ -186,7 +199,7 @@ static bool heap_check(const hfit_heap *heap, const hfit_plan *plan) {
     while (chunk < top) {
         const uint32_t size = size_at(heap, chunk);
         const bool is_free = chunk == next_free;
-        if (size < least_chunk(plan) || size % UNIT != 0 || size > top - chunk ||
+        if (size < HEAD + UNIT || size % UNIT != 0 || size > top - chunk ||
             (is_free && after_free)) {
             return false;
         }

@@ -10,7 +10,6 @@
 #include "src/operations/work.h"
 #include "src/operations/operations.h"
 #include "src/aligned.h"
-#include "src/cut_chunk.h"
 #include "src/grown_chunks.h"
 
 static inline uint32_t padding(const hfit_plan *plan) {
@@ -58,11 +57,36 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     return size <= usable ? block : move_block(heap, plan, block, usable, size);
 }
 
-/* The chunk begins a word before the block, so what it was cut from has to hold a chunk before. */
-static bool room_to_align(const hfit_plan *plan, uint32_t needed, uint32_t alignment,
-                          uint32_t *room) {
-    (void)plan;
-    return round_sum(needed, 2 * alignment, UNIT, room);
+/* A block in one with room for the largest gap. A gap that can be a chunk is freed, and what is
+ * behind it if that is more than the smallest chunk. The rest has no padding of its own. */
+static void *take_aligned(hfit_heap *heap, const hfit_plan *plan, uint32_t alignment, size_t size) {
+    uint32_t payload;
+    uint32_t room;
+    if (!round_size(size, 0, UNIT, &payload) ||
+        !chunk_size_for(plan, (size_t)payload + alignment - plan->alignment, &room)) {
+        return NULL;
+    }
+    uint32_t chunk = take_chunk(heap, plan, room);
+    if (chunk == NO_OFFSET) {
+        return NULL;
+    }
+    uint32_t gap = alignment_gap(heap, chunk + HEAD, alignment);
+    if (gap >= least_chunk(plan)) {
+        cut_start(heap, plan, chunk, chunk + gap);
+        chunk += gap;
+        gap = 0;
+    }
+    const uint32_t end = chunk + HEAD + gap + payload;
+    if (behind(heap, chunk) > end + least_chunk(plan)) {
+        cut_end(heap, plan, chunk, end - chunk);
+    }
+    if (gap >= plan->alignment) {
+        store_word(heap, chunk + SIZE, size_at(heap, chunk) | LATE);
+    }
+    if (gap != 0) {
+        store_word(heap, chunk + gap, 0u - gap);
+    }
+    return block_at(heap, chunk + HEAD + gap);
 }
 
 static const hfit_tunable tunables[] = {HFIT_ALIGNMENT_TUNABLE};

@@ -85,6 +85,10 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
     return block;
 }
 
+static uint32_t header_size(void) {
+    return HEAD;
+}
+
 /* Room for a gap of any size and for a chunk before it, asked for as a block. */
 static bool room_to_align(const hfit_plan *plan, uint32_t needed, uint32_t alignment,
                           uint32_t *room) {

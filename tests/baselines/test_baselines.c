@@ -8,6 +8,7 @@
 #include "baselines/halffit.h"
 #include "baselines/kingsley.h"
 #include "baselines/lea.h"
+#include "baselines/nano_malloc.h"
 #include "baselines/sorted_fit.h"
 #include "baselines/sys_heap.h"
 #include "papers/djgpp_test1.h"
@@ -80,6 +81,14 @@ static const script byte_pools[] = {
            "a:40 b:40 1=b+48 -a -b 40=a 40=b -a -b 80=a[88]"),
     SCRIPT(byte_pool, words, 128, "a refused request joins what it came by",
            "a:40 b:40=a+48 1! -b -a 90! 30=a[32]"),
+};
+
+/* newlib's small malloc: the first chunk is at 16. */
+static const script nano_mallocs[] = {
+    SCRIPT(nano_malloc, pairs, REGION, "an aligned block has room for the largest gap, no more",
+           "40@32=32 F=88 1=24"),
+    SCRIPT(nano_malloc, pairs, REGION, "a gap that is a chunk is freed, a smaller one leads back",
+           "a:40@32=32 4=24 b:1=80 40@16=96 -a -b 1=80"),
 };
 
 /* Zephyr. */
@@ -250,6 +259,7 @@ TEST(blocks_lie_where_the_originals_place_them) {
     RUN_SCRIPTS(block_runs);
     RUN_SCRIPTS(buddies);
     RUN_SCRIPTS(byte_pools);
+    RUN_SCRIPTS(nano_mallocs);
     RUN_SCRIPTS(sys_heaps);
     RUN_SCRIPTS(halffits);
     RUN_SCRIPTS(leas);
