@@ -46,19 +46,21 @@ _NO_SIZE = re.compile(
 _FIRST = re.compile(r"^\s*\d+\s?[:>.)\]](?!\d)")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
-    ("resize", re.compile(r"(?i)realloc|resize|(?-i:\bR\b(?=\W+0x))|(^|\s)~\s?(?=\d)")),
+    ("resize", re.compile(r"(?i)realloc|resize|(?-i:\bR\b(?=\W+0x))")),
     (
         "free",
         re.compile(
             r"(?i)free(?!=\d+\b|s[:=] ?\d)|\bdel|release|dealloc|\bput\b|\bgave\b|(?-i:\bF\b)"
-            r"|(^|\s)-\s?(?=\d|@|0x|$)"
         ),
     ),
     ("zeroed", re.compile(r"(?i)calloc")),
     (
         "alloc",
-        re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake|(^|\s)\+\s?(?=\d)"),
+        re.compile(r"(?i)alloc|(?<![a-z])(new|get|got)(?![a-z])|memalign|\bmake"),
     ),
+    ("resize", re.compile(r"(^|\s)~\s?(?=\d)")),
+    ("free", re.compile(r"(^|\s)-\s?(?=\d|@|0x|$)")),
+    ("alloc", re.compile(r"(^|\s)\+\s?(?=\d)")),
 )
 # Who asked, at a line's end: by function, [function], task=function.
 _ASKER = re.compile(
@@ -127,7 +129,7 @@ class _Line(NamedTuple):
                     at = number.end()
             text += self.text[at : (*after, len(self.text))[0]].rstrip() if is_long else ""
             text = _NO_WORDS.sub("", text)
-            if text != "{address}":
+            if text != "{address}" and _find_verb(text) == self.verb:
                 break
         is_told = is_long or text != "{address}"
         return text if is_told else self.describe(fields, is_long=True)
