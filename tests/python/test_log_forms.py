@@ -558,6 +558,15 @@ def test_no_line_takes_long(tmp_path: Path, text: str, length: int) -> None:
     assert time.process_time() - begun < 1
 
 
+@pytest.mark.parametrize("line", ["2026-03-01 =", "begin_", "=", "on ", "2026-03-01 log -"])
+def test_no_line_that_may_tell_a_day_takes_long(line: str) -> None:
+    reader, text = LineReader(), line + 4000 * line[-1] + "x"
+    begun = time.process_time()
+    for number in range(20):
+        reader.read(number, text)
+    assert time.process_time() - begun < 1
+
+
 def test_a_row_of_numbers_is_read_by_its_commas() -> None:
     (sample,) = read_lines_by(["h {free},{used},{total}"])(
         LogLine("h 100,200,300", "", {}, is_start=False)
