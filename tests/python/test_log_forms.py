@@ -176,6 +176,44 @@ def test_a_heap_has_its_name_and_its_unit(tmp_path, name):
     assert ("words are taken as 4 B" in " ".join(log.notes)) == name.startswith("words")
 
 
+# Lines of two devices that run for other times: {n} is the device, {s} its seconds.
+DEVICES = [
+    "Mar  1 10:{i:02}:00 node-0{n} fw[12]: [{s}000] free heap {f}",
+    "esp-{n}  | I ({s}000) app: free heap {f}",
+    "/dev/ttyUSB{n}: I ({s}000) app: free heap {f}",
+    "[10:{i:02}:00] COM{n} > I ({s}000) app: free heap {f}",
+    "[node-0{n}] I ({s}000) app: free heap {f}",
+    'home/node-0{n}/status {{"uptime":{s},"free_heap":{f}}}',
+    '10:{i:02}:00 MQT: tele/plug{n}/STATE = {{"UptimeSec":{s},"free_heap":{f}}}',
+    "2026-03-01T10:{i:02}:00.123456+0000 gw{n} fw: free heap {f}",
+    '{{"node":"node-{n}","uptime":{s},"free_heap":{f}}}',
+]
+
+
+def test_tasks_of_one_device_are_no_devices(tmp_path):
+    form = "[00:{i:02}:00] heap task[12]: free {f}\n[00:{i:02}:01] net task[3]: rx 5\n"
+    lines = [form.format(i=i, f=FIRST - STEP * i) for i in range(STATES)]
+    (tmp_path / "device.log").write_text("".join(["rst:0x1 (POWERON)\n", *lines[:30], *lines]))
+    log = read_log(tmp_path / "device.log")
+    assert (len(log.states), log.boots, log.other_heaps) == (STATES + 30, 2, [])
+
+
+@pytest.mark.parametrize("form", DEVICES)
+def test_devices_of_one_log_are_heaps_with_boots_of_their_own(tmp_path, form):
+    lines = [
+        form.format(n=n, i=i, s=60 * i + 900 * n, f=FIRST // n - STEP * i)
+        for i in range(STATES)
+        for n in (1, 2)
+    ]
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    for heap, first in zip((log, *log.other_heaps), (FIRST, FIRST // 2), strict=True):
+        assert (len(heap.states), heap.boots, heap.states[0].free) == (STATES, 1, first)
+        assert heap.states[-1].seconds - heap.states[0].seconds == 60 * (STATES - 1)
+    (tmp_path / "device.log").write_text("\n".join([*lines[::2], *lines[::2]]))
+    assert read_log(tmp_path / "device.log").boots == 2
+
+
 @pytest.mark.parametrize("head", ["", "time,free\n"])
 def test_a_log_with_the_newest_line_first_is_read_from_its_end(tmp_path, head):
     clock = "2026-01-{d:02} {h:02}:00:00 "

@@ -139,9 +139,8 @@ class Check(Tabular):
 
     def __str__(self) -> str:
         failed = [one.run.name for one in self.recordings if not self.allows(one)]
-        if not failed:
-            return f"check: {len(self.recordings)} of {len(self.recordings)} recordings pass"
-        return f"check: {len(failed)} of {len(self.recordings)} recordings fail, first {failed[0]}"
+        told = f"recordings fail, first {failed[0]}" if failed else "recordings pass"
+        return f"check: {len(failed) or len(self.recordings)} of {len(self.recordings)} {told}"
 
     def to_arrow(self) -> pa.Table:
         """A row for each recording; the `refused` columns are of its first failed request."""

@@ -69,9 +69,8 @@ def page_rows(table: Table[Any]) -> list[list[Cell]]:
 def _cell_of(value: object) -> Cell:
     if isinstance(value, Cell):
         return value
-    if value is None:
-        return Cell(number_text.NOT_MEASURED)
-    return Cell(value if isinstance(value, str) else cell(value))
+    text = number_text.NOT_MEASURED if value is None else value
+    return Cell(text if isinstance(text, str) else cell(text))
 
 
 def keep_units_with_figures(page: str) -> str:

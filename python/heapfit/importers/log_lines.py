@@ -77,6 +77,7 @@ _COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$"
 _TOLD = tuple((Clock(one["clock"]), re.compile(_expand(one["rule"]))) for one in _FACTS["behind"])
 _PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
 _DAY_LINE = re.compile(_expand(_FACTS["day"]["rule"]))
+_DEVICE = re.compile("|".join(_expand(one["rule"]) for one in _FACTS["device"]))
 _START = re.compile("|".join(f"({one['rule']})" for one in _FACTS["start"]), re.IGNORECASE)
 _START_WORDS = {word.encode() for one in _FACTS["start"] for word in one["words"]}
 _MOST_PREFIXES = 8
@@ -191,6 +192,13 @@ def _begins_again(seconds: float, times: Sequence[float], behind: Sequence[str])
     later = [split_prefix(line)[0].get(Clock.UPTIME, 0.0) for line in behind]
     back = next((i for i, one in enumerate(filter(None, later), 1) if one >= times[-1]), inf)
     return 2 * back > len(times)
+
+
+def find_devices(lines: Sequence[tuple[int, str]]) -> list[str]:
+    """The device that each line of a log is of; "" where it names none, or all name the same."""
+    found = (_DEVICE.search(_COLOUR.sub("", text)) for _, text in lines)
+    names = [one[one.lastindex or 0].replace("/", ".") if one else "" for one in found]
+    return names if len({*names} - {""}) > 1 else [""] * len(names)
 
 
 def may_tell_start(text: bytes) -> bool:

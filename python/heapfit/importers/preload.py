@@ -82,9 +82,11 @@ def find_program(command: Sequence[str]) -> Path:
 def _obstacle(program: Path) -> str | None:
     """The reason why the loader would not load the recorder, as far as the files show it."""
     status = program.stat()
-    is_other_user = status.st_mode & stat.S_ISUID and status.st_uid != os.geteuid()
-    is_other_group = status.st_mode & stat.S_ISGID and status.st_gid != os.getegid()
-    if is_other_user or is_other_group:
+    others = (
+        (stat.S_ISUID, status.st_uid, os.geteuid()),
+        (stat.S_ISGID, status.st_gid, os.getegid()),
+    )
+    if any(status.st_mode & bit and its != ours for bit, its, ours in others):
         return "is setuid, so no recorder can be preloaded (run as that user)"
     executable = read_executable(program)
     if executable is None:

@@ -226,9 +226,8 @@ def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
     some = f"some {format_length(run_out.after, clock)}"
     dates = [*_dates(seen, run_out).values()]
     if dates[0] is None:
-        end_of = run_out.latest
-        latest = "or later" if end_of is None else f"to {format_length(end_of, clock)}"
-        span = f"({format_length(run_out.earliest, clock)} {latest})"
+        latest = run_out.latest and f"to {format_length(run_out.latest, clock)}"
+        span = f"({format_length(run_out.earliest, clock)} {latest or 'or later'})"
         return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]

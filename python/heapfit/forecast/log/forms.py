@@ -65,8 +65,6 @@ _COMMAND = re.compile(
     r"^\S{0,24}[$#>]\s+(?:app )?(?P<name>[^:=\d]{1,30}(?:heap|mem|ram|pool)\w{0,20})\s*$",
     re.IGNORECASE,
 )
-# The machine that a line of syslog is of, with the program and its number.
-_HOST = re.compile(r"([\w.-]+)\s+[\w./-]+\[\d+\]:\s*$")
 # One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
 _OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks \d+ free_blocks")
 _RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
@@ -127,8 +125,7 @@ class Printed:
         if _OF_A_REGION.search(line.raw):
             return []
         series = "".join(_METRIC.findall(line.text))
-        before = line.raw[: len(line.raw) - len(line.text)]
-        prefix = series or find_memory(before) or "".join(_HOST.findall(before))
+        prefix = series or find_memory(line.raw[: len(line.raw) - len(line.text)])
         text = line.text.replace(series, "") if series else line.text
         if text.isdecimal() and not re.search(r"\d", self._before):  # as a shell answers
             text = f"{self._before} {text}"

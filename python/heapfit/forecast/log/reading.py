@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -31,7 +31,13 @@ from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, Telemet
 from heapfit.forecast.log.words import LONGEST_NAME, MAIN, find_memory, spell
 from heapfit.grouping import group
 from heapfit.importers.formats import find_foreign
-from heapfit.importers.log_lines import BEHIND, LONGEST_LINE, LineReader, order_dates
+from heapfit.importers.log_lines import (
+    BEHIND,
+    LONGEST_LINE,
+    LineReader,
+    find_devices,
+    order_dates,
+)
 from heapfit.importers.own_lines import suggest_own_lines
 from heapfit.importers.stream import ByteStream
 
@@ -222,8 +228,13 @@ def _read_samples(
     lines: Sequence[tuple[int, str]], forms: Sequence[tuple[str, Form]]
 ) -> tuple[list[Sample], str]:
     """The samples of all lines, and the form of most of them."""
-    reader, found, counts = LineReader(), list[Sample](), Counter[str]()
-    for i, (number, text) in enumerate(lines, 1):
+    readers, found, counts = (
+        defaultdict[str, LineReader](LineReader),
+        list[Sample](),
+        Counter[str](),
+    )
+    for i, ((number, text), device) in enumerate(zip(lines, find_devices(lines), strict=True), 1):
+        reader = readers[device]
         line = reader.read(number, spell(text), [behind for _, behind in lines[i : i + BEHIND]])
         for name, read in forms:
             if samples := read(line):
@@ -232,9 +243,12 @@ def _read_samples(
         else:
             continue
         for one in samples:
-            if one.moments != line.moments:
-                one.moments = reader.advance(number, one.moments)
-            one.line, one.boot = number, reader.boot
+            # A row may have its own time, of its own device.
+            own = readers[f"{device}/{one.memory}"] if one.moments != line.moments else reader
+            if own is not reader:
+                one.moments = own.advance(number, one.moments)
+            one.line, one.boot = number, max(reader.boot, own.boot)
+            one.memory = " ".join(filter(None, (device, one.memory)))
         found += samples
     return found, counts.most_common(1)[0][0] if counts else ""
 

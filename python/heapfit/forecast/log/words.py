@@ -180,8 +180,7 @@ def _find_meanings(
         clause = _SEPARATOR.split(head)[-1]
         is_heap = bool(re.search("heap|mem|ram", _normalise(clause)))
         named = find_memory(clause if is_heap else head) or find_memory(tail)
-        is_next = own == "packets" or is_heap
-        own = named or (memory if is_next else own)
+        own = named or (memory if is_heap or own == "packets" else own)
         field = _name(head, tail, last)
         if is_failure and field in (*_WEAK, Field.ALLOCATED) and _is_asked(head, tail):
             field, is_failure = Field.FAILED, False
