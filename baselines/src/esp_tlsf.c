@@ -2,12 +2,13 @@
 /*
  * See baselines/esp_tlsf.h. The chunks are drawn in src/tiling/tiling.h.
  *
- *   16             20       24    28       36            36 + 4 levels
+ *   16             20       24    28       56            56 + 4 levels
  *   +--------------+--------+-----+--------+-------------+------------------------------+
  *   | second level | levels | map | unused | map of each | 2^second level heads a level |
  *   +--------------+--------+-----+--------+-------------+------------------------------+
  *
- * It takes as many bytes as espressif's, so that a region holds the same chunks.
+ * It takes as many bytes as espressif's behind multi_heap's heap_t, so that a region holds the same
+ * chunks at the same places.
  */
 #include "baselines/esp_tlsf.h"
 
@@ -26,19 +27,23 @@
 #include "src/tiling/chunk.h"
 /* The tiling's serves as many bytes as are asked for, and is the last step of this one's. */
 #define heap_alloc_usable alloc_exactly
+/* And does all but to align beyond the plan. */
+#define heap_alloc_aligned alloc_by_plan
 #include "src/tiling/tiling.h"
 #undef heap_alloc_usable
+#undef heap_alloc_aligned
 
 enum {
     SECOND_LEVEL = TILING_INDEX, /* log2 of the lists a level */
     LEVELS = SECOND_LEVEL + 4,
     MAP = LEVELS + 4, /* bit i: level i has chunks */
-    MAPS = 36,
+    HEAP_T = 20,      /* bytes of multi_heap's */
+    MAPS = HEAP_T + 36,
     SMALL_REGION = 16 * 1024,
     MIDDLE_REGION = 256 * 1024,
 };
 
-/* What follows from a region's bytes. */
+/* What follows from the bytes that tlsf_create_with_pool gets. */
 typedef struct shape {
     uint32_t second_level;
     uint32_t levels;
@@ -172,7 +177,7 @@ static uint32_t start_of(const hfit_plan *plan, shape s) {
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
-    const shape s = shape_for(load_word(heap, TILING_END) + WORD_SIZE);
+    const shape s = shape_for(load_word(heap, TILING_END) + WORD_SIZE - HEAP_T);
     uint32_t levels = 0;
     uint32_t found = 0;
     if (load_word(heap, SECOND_LEVEL) != s.second_level || load_word(heap, LEVELS) != s.levels ||
@@ -222,13 +227,40 @@ static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t si
     return payload < needed - WORD_SIZE ? NULL : alloc_exactly(heap, plan, payload, usable);
 }
 
+/* A chunk is searched with room for the alignment and for a free chunk before it, rounded up to the
+ * alignment and then to a class. */
+static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t alignment,
+                                size_t size) {
+    uint32_t payload;
+    if (!is_power_of_two(alignment) || alignment > HFIT_LARGEST_BLOCK / 2 ||
+        alignment <= plan->alignment) {
+        return alloc_by_plan(heap, plan, alignment, size);
+    }
+    const uint32_t needed = smallest_chunk_for(plan, size);
+    const uint32_t end = load_word(heap, TILING_END);
+    tiling_chunk chunk = {0, 0};
+    if (needed == 0 ||
+        !round_size(needed - WORD_SIZE, (uint32_t)alignment + CHUNK_LEAST, (uint32_t)alignment,
+                    &payload) ||
+        !index_find(heap, plan, payload + WORD_SIZE, end, &chunk.offset)) {
+        return NULL;
+    }
+    const uint32_t gap = aligning_gap(heap, plan, chunk.offset, (uint32_t)alignment);
+    if (!take_chunk(heap, plan, &chunk, gap + needed, end)) {
+        return NULL;
+    }
+    cut_front(heap, plan, &chunk, gap);
+    (void)use_chunk(heap, plan, &chunk, needed);
+    return block_at(heap, chunk.offset + header_size(plan));
+}
+
 /* The control block grows with the region, so the answer is the first size that holds its own. */
 static size_t heap_smallest_region(const hfit_plan *plan) {
     if (!is_alignment_allowed(plan->alignment)) {
         return 0;
     }
     uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAPS));
-    while (start_of(plan, shape_for(end + WORD_SIZE)) + CHUNK_LEAST > end) {
+    while (start_of(plan, shape_for(end + WORD_SIZE - HEAP_T)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end + WORD_SIZE;
@@ -240,7 +272,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     hfit_heap *heap = region;
     const uint32_t end = sentinel_of(plan, region_size);
-    const shape s = shape_for(end + WORD_SIZE);
+    const shape s = shape_for(end + WORD_SIZE - HEAP_T);
     const uint32_t first = start_of(plan, s);
     if (first + CHUNK_LEAST > end) {
         return NULL;

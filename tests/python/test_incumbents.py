@@ -621,6 +621,21 @@ def test_a_heap_whose_chunks_are_whole_words_has_all_of_its_memory(tmp_path):
         assert [heapfit(*one, folder=tmp_path).returncode for one in checks] == [3, 0], name
 
 
+@pytest.mark.parametrize(
+    ("heap", "lines", "least"),
+    [
+        # In a region at a multiple of 64, as espressif/tlsf behind heap_t needs it.
+        ("esp-tlsf", "m 0 24 32\nm 1 200 16\n", 592),
+        ("newlib-nano", "m 0 40 32\n", 72),
+        ("newlib-nano", "m 0 260 64\n", 324),
+    ],
+)
+def test_aligned_requests_take_what_they_take_in_the_source(tmp_path, heap, lines, least):
+    (tmp_path / "t.heap").write_text(f"# pointer_bits 32\n{lines}")
+    checks = [("check", "t.heap", "--heap", f"{heap}:{one}") for one in (least - 4, least)]
+    assert [heapfit(*one, folder=tmp_path).returncode for one in checks] == [3, 0]
+
+
 def test_blocks_that_freertos_traces_print_need_in_heap_4_what_they_needed_there(tmp_path):
     """By heap_4.c, which needs 16 B beside the three chunks, whose headers are in their sizes."""
     lines = ["0x20000108, 32", "0x20000128, 1032", "0x20000530, 16"]

@@ -6,6 +6,7 @@
  * 256 KiB, else 5, for all powers of two up to the region's. Classes are of the payload; below
  * 2^(s + 2) bytes there is one a word. A request is rounded up to the next class, and its block
  * keeps what that adds, unlike in TLSF as published; a resize in place and an aligned block do not.
+ * An aligned block is cut from one with room for the alignment and a chunk, rounded up to it.
  */
 #ifndef BASELINES_ESP_TLSF_H
 #define BASELINES_ESP_TLSF_H
