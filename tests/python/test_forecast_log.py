@@ -852,6 +852,21 @@ def test_a_task_is_named_without_a_clock_and_in_a_table_of_ones_own(tmp_path):
     assert seen.holders[1].pace * 600 == pytest.approx(40, rel=0.02)
 
 
+def test_what_a_task_holds_may_be_no_number_or_above_the_heap(tmp_path):
+    rows = "".join(
+        f"I ({600_000 * i}) m: heap free {20_000 - 40 * i} of 40000\n| Task name | Used | Peak |\n"
+        f"|---|---|---|\n| a | -5 | 9 |\n| b | {90_000 + 40 * i} | 99000 |\n| c | 7 | 8 |\n"
+        for i in range(100)
+    )
+    (tmp_path / "log").write_text(rows)
+    seen = find_outlook(read_log(tmp_path / "log"))
+    assert {one.log.name: one.held for one in seen.holders} == {"b": 93_960, "c": 7}
+    assert [one.log.name for one in seen.holders if one.pace] == ["b"]
+    (tmp_path / "log").write_text("heap -5\nheap 5\nheap 6\n")
+    with pytest.raises(HeapfitError, match="line 2: heap 5: free or used"):
+        read_log(tmp_path / "log")
+
+
 @pytest.mark.parametrize(("least", "told"), [(93.2, True), (93.0, False)])
 def test_a_level_excludes_a_fall_that_ends_within_ten_such_logs(least, told):
     values = np.where(np.arange(48) < 42, 100.0, least)  # 0.6875 of the log lie between

@@ -49,7 +49,7 @@ def settle(found: Sequence[Sample]) -> tuple[list[Sample], int | None, tuple[str
         _add_free(one.values)
     free = [one for one in found if Field.FREE in one.values]
     if not free:
-        raise UnclearFigureError(_ask(found[0]))
+        raise UnclearFigureError(_ask(next(one for one in found if one.values)))
     _check(free)
     totals = {one.values.get(Field.TOTAL) for one in free}
     total = totals.pop() if len(totals) == 1 else None

@@ -177,10 +177,11 @@ def _find_held(one: Sample) -> float | None:
 
 def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[TelemetryLog]:
     """What each task leaves of a heap, at the time of the lines before where a row has none."""
-    held = [_find_held(one) for one in found]
-    size = heap.region or int(max(filter(None, held), default=0)) + max(
-        one.free for one in heap.states
-    )
+    held = [
+        used if (used := _find_held(one)) is not None and used >= 0 else None  # NaN is no number
+        for one in found
+    ]
+    size = int(max(filter(None, held), default=0)) + max(one.free for one in heap.states)
     rows, moments = list[tuple[str, Sample]](), dict[Clock, float]()
     for one, used in zip(found, held, strict=True):
         moments = one.moments or moments
