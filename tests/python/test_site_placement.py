@@ -184,26 +184,29 @@ def write_rounds(path: Path, other: int, rounds: int) -> Trace:
     return write_trace(path, [{name: np.array(of) for name, of in columns}], TraceInfo())
 
 
+@pytest.mark.parametrize("now", [None, "heap_4"])  # which is kept, though it needs more
 @pytest.mark.parametrize(
     ("other", "rounds", "saves"),
     [(GOES, (16,), True), (STAYS, (16,), False), (GOES, (16, 20), True)],
 )
 def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
-    tmp_path: Path, other: int, rounds: tuple[int, ...], saves: bool
+    tmp_path: Path, other: int, rounds: tuple[int, ...], saves: bool, now: str | None
 ) -> None:
     paths = [write_rounds(tmp_path / f"{n}.parquet", other, n).path for n in rounds]
-    found = fit(paths, tmp_path / "out", FitOptions(4))
+    found = fit(paths, tmp_path / "out", FitOptions(4, now=now))
+    assert found.answer.is_kept == (now is not None)
     told = [one for one in found.findings if "passes its call sites" in one]
     assert len(told) == saves == (found.by_site is not None)
     if found.by_site is not None:
         asked = fit(paths, tmp_path / "asked", FitOptions(4, call_sites=True))
         assert asked.winner.name == BY_SITE and asked.by_site is None
-        most = 0.98 * found.answer.size.region
-        assert asked.answer.size.region <= found.by_site.region <= most
-        assert found.by_site.saved == found.answer.size.region - found.by_site.region
-        costs, now = asked.fitted.costs, find_code(found.answer.heap)
-        assert found.by_site.costs["flash"] == costs.flash - now.size > 0
-        assert found.by_site.costs["stack"] == costs.stack - now.stack
+        without = found.fitted.region
+        assert asked.answer.size.region <= found.by_site.region <= 0.98 * without
+        assert found.by_site.saved == without - found.by_site.region
+        assert f"About {found.by_site.saved:,} B less than the fitted heap (" in told[0]
+        costs, code = asked.fitted.costs, find_code(found.winner.heap)
+        assert found.by_site.costs["flash"] == costs.flash - code.size > 0
+        assert found.by_site.costs["stack"] == costs.stack - code.stack
         assert found.by_site.costs["mean"] > 0 and costs.mean is not None
         assert re.search(
             r"\+[\d,]+ B of flash, \+\d+ instructions a call, [+-]\d+ B of stack", *told

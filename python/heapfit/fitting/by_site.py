@@ -7,7 +7,8 @@ replays than `--call-sites` takes. It is told only if what it did not learn from
     one recording     | half 1 | half 2 |     learned of either half, replayed on the other
     several           learned of the one that needs most, replayed on the others
 
-The heap that it is compared with has seen all of these, and holds as many changes of the program.
+It is compared with the answer, or with the fitted heap where one is kept that needs more. That heap
+has seen all of these, and holds as many changes of the program.
 """
 
 from __future__ import annotations
@@ -39,25 +40,28 @@ _UNITS: Final = {"flash": "B of flash", "mean": "instructions a call", "stack": 
 
 @dataclass(frozen=True, slots=True)
 class BySite:
-    """A plan by call site, beside the answer. Bytes, with the reserve that each of both needs."""
+    """A plan by call site, beside a heap. Bytes, with the reserve that each of both needs."""
 
     region: int
     saved: int
-    costs: Mapping[str, float]  # more than the answer's, of HeapCosts; left out: not measured
+    over: str  # the heap that it is compared with
+    costs: Mapping[str, float]  # more than that heap's, of HeapCosts; left out: not measured
 
     def sentence(self) -> str:
         """What passing the call sites saves, and what it costs."""
         share = format_share(self.saved / (self.saved + self.region))
         told = ", ".join(f"{cost:+,.0f} {_UNITS[name]}" for name, cost in self.costs.items())
         return (
-            f"About {self.saved:,} B less ({share}) if the program passes its call sites"
+            f"About {self.saved:,} B less than {self.over} ({share}) if the program passes its "
+            "call sites"
             f"{told and f', for {told}'}: fit --call-sites."
         )
 
 
 def find_by_site(selection: Selection) -> tuple[BySite | None, Work]:
-    """What the call sites save over the answer, None: nothing that lasts; and the work."""
-    choice, start = selection.choice, _find_start(selection)
+    """What the call sites save over the least heap told; None: nothing that lasts; and the work."""
+    choice = min(selection.choice, selection.fitted, key=lambda one: one.answer.size.region)
+    selection, start = replace(selection, choice=choice), _find_start(selection)
     if start is None:
         return None, NO_WORK
     size, searched = choice.answer.size, selection.searched
@@ -75,7 +79,8 @@ def find_by_site(selection: Selection) -> tuple[BySite | None, Work]:
     tested = ChangedPrograms.from_recordings(searched).test(heap, needed, known)
     known = replace(known, changes=tested.needed if choice.row.changes else 0.0)
     region = compute_size(needed, known, selection.options).region
-    found = BySite(region, size.region - region, _compare_costs(choice, heap, needed))
+    over = choice.answer.heap.title if choice.answer.is_kept else "the fitted heap"
+    found = BySite(region, size.region - region, over, _compare_costs(choice, heap, needed))
     return (found if _pays(region, size.region) else None), work + Work(changed=tested.events)
 
 
@@ -121,7 +126,7 @@ def _judge(selection: Selection, start: PlacedLayout, learned: PlacedLayout) -> 
 
 
 def _compare_costs(choice: Choice, heap: Heap, needed: int) -> dict[str, float]:
-    """What the heap costs in these bytes beyond the answer's, of what was measured of both."""
+    """What the heap costs in these bytes beyond the choice's, of what was measured of both."""
     answer, shown = choice.answer, choice.shown
     costs = (
         estimate_costs(heap, shown, needed),

@@ -57,7 +57,7 @@ def find_this_build(selection: Selection) -> ThisBuild | None:
             known = replace(basis_of(choice, row), changes=0.0)
             sizes[row.name] = compute_size(row.r_safe, known, options).region
     name = min(sizes, key=lambda one: sizes[one], default="")
-    named = compute_size(choice.row.r_safe or 0, choice.row.known, options).region
+    named = min(one.answer.size.region for one in (selection.fitted, choice))
     if not name or name == choice.row.name or sizes[name] >= named:
         return None
     row = choice.table.row(name)
