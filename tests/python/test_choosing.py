@@ -31,7 +31,6 @@ from heapfit.comparison.margin import (
     MarginBasis,
     MarginKind,
     heap_size,
-    is_enough,
     largest_r_safe,
     margin_for,
     margin_kind,
@@ -627,8 +626,8 @@ def test_larger_jobs_never_need_a_larger_margin(kind, runs):
 
 def test_a_small_heap_takes_four_recordings():
     small = [MarginBasis(Load((24 << 10,) * runs), MarginKind.PLACED) for runs in (1, 3, 4)]
-    assert list(map(is_enough, small)) == [False, False, True]
-    assert is_enough(MarginBasis(Load((64 << 10,)), MarginKind.PLACED))
+    assert [one.is_enough for one in small] == [False, False, True]
+    assert MarginBasis(Load((64 << 10,)), MarginKind.PLACED).is_enough
 
 
 @pytest.mark.parametrize("u_max", PEAKS_LIVE)

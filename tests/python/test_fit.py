@@ -132,8 +132,8 @@ def test_json_tells_every_fit_and_its_work_over_all_recordings(tmp_path):
 
 def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_path):
     u_max, region = fitted.profile.u_max, fitted.answer.size.region
-    more = fit([fitted.source], tmp_path / "more", FitOptions(peak=2 * u_max))
-    less = fit([fitted.source], tmp_path / "less", FitOptions(peak=u_max // 2))
+    more = fit([fitted.shown.source], tmp_path / "more", FitOptions(peak=2 * u_max))
+    less = fit([fitted.shown.source], tmp_path / "less", FitOptions(peak=u_max // 2))
     assert 2 * region - 16 <= more.plan_file.region <= 2 * region
     assert more.plan_file.peak == 2 * u_max
     assert less.plan_file.region == region
@@ -141,7 +141,7 @@ def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_
 
 
 def test_a_margin_may_be_asked_for(fitted, tmp_path):
-    bare = fit([fitted.source], tmp_path / "bare", FitOptions(margin=0))
+    bare = fit([fitted.shown.source], tmp_path / "bare", FitOptions(margin=0))
     assert bare.plan_file.region == bare.winner.r_safe
     assert bare.plan_file.margin == 0
 
@@ -166,8 +166,8 @@ def test_one_heap_serves_every_recording(joint):
 
 
 def test_equal_recordings_count_as_one(fitted, tmp_path):
-    copy = shutil.copy(fitted.source, tmp_path / "again.heap")
-    twice = fit([fitted.source, Path(copy)], tmp_path / "out")
+    copy = shutil.copy(fitted.shown.source, tmp_path / "again.heap")
+    twice = fit([fitted.shown.source, Path(copy)], tmp_path / "out")
     assert twice.answer.known.load.runs == 1
     assert twice.warnings[0] == "again repeats the requests of four: they count once"
 

@@ -248,6 +248,9 @@ def test_a_change_has_to_save_on_all_but_one_and_more_than_2_percent():
         .sentence()
         .startswith("Keep heap_4 until you have 4 recordings")
     )
+    for worse in (today((1000, 1030), wanted=4), today((1000, 990), wanted=4)):
+        assert worse.is_kept and not worse.awaits_recordings  # more would not replace it
+        assert worse.sentence().startswith("Keep heap_4: best_fit needs ")
     assert today((1000, 970)).sentence() == (
         "Replace heap_4: best_fit needs less on 1 of 1 recording, and 970 B for all, 3.0 % less "
         "than 1,000 B."

@@ -179,7 +179,7 @@ def named(fitted: Fit, name: str, folder: Path) -> Fit:
     plan.write_bytes(f"name = {name}\n".encode(errors="replace"))
     info = replace(fitted.trace.info, program=name, source=name, notes=(name, name))
     rows = tuple(replace(row, name=name, reason=name) for row in fitted.comparison.rows)
-    left_out = tuple(replace(one, name=name, why=name) for one in fitted.not_applicable)
+    left_out = tuple(replace(one, name=name, why=name) for one in fitted.comparison.not_applicable)
     return replace(
         fitted,
         name=name,

@@ -103,10 +103,14 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         "r_safe": sized.r_safe,
         "margin_percent": sized.margin,
         "recordings": answer.known.load.runs,
-        "is_enough": answer.is_enough,
+        "is_enough": answer.known.is_enough,
         "sentences": [*outcome.kinds.growth, *answer.sentences(lasts=outcome.lasts)],
     }
-    source = {"source": outcome.source, "name": outcome.shown.name, "trace": outcome.trace.info}
+    source = {
+        "source": outcome.shown.source,
+        "name": outcome.shown.name,
+        "trace": outcome.trace.info,
+    }
     rest: list[Part] = [
         Line(""),
         *_runs(outcome),

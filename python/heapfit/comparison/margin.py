@@ -53,6 +53,11 @@ class MarginBasis:
     kind: MarginKind  # of the plan
     changes: float = 0.0  # percent that changed programs needed beyond R_safe / U_max; 0: untried
 
+    @property
+    def is_enough(self) -> bool:
+        """True if so many recordings suffice for a heap of this size."""
+        return self.load.runs >= enough_recordings(self.load.u_max) and not self.load.is_start
+
 
 # Percent that a heap needs in any run, by how it keeps large holes: where order is left to chance,
 # runs differ more (docs/margin.md, by bench/second_runs.py).
@@ -101,11 +106,6 @@ def margin_for(known: MarginBasis, times: float = 1.0, chance: float = RARE) -> 
 def enough_recordings(u_max: int) -> int:
     """How many recordings suffice for a heap with `u_max` bytes live at the peak."""
     return ENOUGH_OF_SMALL if u_max < SMALL_PEAK else 1
-
-
-def is_enough(known: MarginBasis) -> bool:
-    """True if so many recordings suffice for a heap of this size."""
-    return known.load.runs >= enough_recordings(known.load.u_max) and not known.load.is_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
-from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis, is_enough
+from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis
 from heapfit.forecast.load import FEWEST_EVENTS
 from heapfit.plan.quantities import format_count, format_saving, format_share
 
@@ -22,15 +22,11 @@ class Answer:
     heap: Heap  # what is set: the fitted one, or one that is kept
     is_kept: bool = False
     is_known: bool = True  # the program has the heap that is kept; else it is one many have
-
-    @property
-    def is_enough(self) -> bool:
-        """True if the recordings suffice for an answer."""
-        return is_enough(self.known)
+    is_open: bool = False  # more recordings may replace the heap that is kept
 
     def headline(self, *, lasts: str = "", saving: str = "") -> str:
         """The answer as a sentence; `lasts`: the horizon it is set for, `saving`: over what."""
-        load, kept, size = self.known.load, self.heap, self.size.region
+        load, heap, size = self.known.load, self.heap, self.size.region
         if load.is_start:
             return (
                 f"{format_count(load.events, 'event')} cannot tell a size: record "
@@ -38,12 +34,14 @@ class Answer:
             )
         if self.is_kept and not self.is_known:
             why = f" for a run of {lasts}" if lasts else ""
-            return f"No fitted heap is worth it{why}: {kept.title} at {_format_size(size)} does."
-        when = f"for a run of {lasts} " if lasts else "" if self.is_enough else "for now "
-        region = kept.set_to(size) if self.is_kept else size
-        what = f"keep {kept.name} and set {kept.setting}" if self.is_kept else "set the heap"
+            return f"No fitted heap is worth it{why}: {heap.title} at {_format_size(size)} does."
+        when = f"for a run of {lasts} " if lasts else "" if self.known.is_enough else "for now "
+        region = heap.set_to(size) if self.is_kept else size
+        keep = f"keep {heap.name} and " if self.is_kept else ""
+        start = f"{when}{keep}" if lasts or self.is_open else f"{keep}{when}"
+        what = f"set {heap.setting if self.is_kept else 'the heap'} to {_format_size(region)}"
         beside = f"; the heap takes {size - region:,} B beside it" if size > region else ""
-        text = f"{when}{what} to {_format_size(region)}{beside}{saving and f': {saving}'}."
+        text = f"{start}{what}{beside}{saving and f': {saving}'}."
         return f"{text[0].upper()}{text[1:]}"
 
     def describe_parts(self) -> list[str]:
@@ -63,7 +61,7 @@ class Answer:
     def describe_limits(self) -> list[str]:
         """What limits the answer: few recordings, a peak that is asked for and too low."""
         runs, limits = self.known.load.runs, []
-        if not self.is_enough and not self.known.load.is_start:
+        if not self.known.is_enough and not self.known.load.is_start:
             limits.append(
                 f"{format_count(runs, 'recording')} {'is' if runs == 1 else 'are'} too few for a "
                 f"peak below {SMALL_PEAK // 1024} KiB: record {ENOUGH_OF_SMALL} and fit them "
@@ -98,7 +96,7 @@ def compare_regions(region: int, other: int, title: str) -> str:
     return f"{format_saving(1 - region / other)} than {title}"
 
 
-def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
+def describe_replacement(today: IncumbentVerdict) -> str:
     """A sentence on replacing the incumbent and what that saves; "": it has no need.
 
     Of a heap that the program may not have: only where that is kept.
@@ -108,7 +106,7 @@ def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
     if now is None or fitted is None or saved is None:
         return f"{name} serves these recordings in no region." if now is None else ""
     if today.is_kept:
-        return _describe_kept(answer, today, now - fitted)
+        return _describe_kept(today, now - fitted)
     if not today.is_known:
         return ""
     less = f"{format_saving(saved)} than {name}, and less on {today.describe_wins()}"
@@ -121,7 +119,7 @@ def describe_replacement(answer: Answer, today: IncumbentVerdict) -> str:
     return f"It replaces {name}{setting}: the fitted heap {found}."
 
 
-def _describe_kept(answer: Answer, today: IncumbentVerdict, saved: int) -> str:
+def _describe_kept(today: IncumbentVerdict, saved: int) -> str:
     """What the fitted heap would save, and cost."""
     now, fitted = today.costs
     if now.name == fitted.name:
@@ -137,6 +135,8 @@ def _describe_kept(answer: Answer, today: IncumbentVerdict, saved: int) -> str:
         if new and old
     ]
     costs = f", at {' and '.join(ratios)}" if ratios else ""
-    why = "" if answer.is_enough or not today.is_known else " Too few recordings to change."
-    lasting = today.describe_lasting()
-    return f"The fitted heap would need {fitted.region:,} B: {change}{costs}{lasting}.{why}"
+    why = " Too few recordings to change." if today.awaits_recordings else ""
+    return (
+        f"The fitted heap would need {fitted.region:,} B: {change}{costs}"
+        f"{today.describe_lasting()}.{why}"
+    )

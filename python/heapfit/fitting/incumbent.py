@@ -272,5 +272,13 @@ def keep_incumbent(choice: Choice, today: IncumbentVerdict, options: FitOptions)
         raise HeapfitError(f"--now {today.heap.name}: serves these recordings in no region")
     needed = 0.0 if today.changes is None else today.changes.needed
     known = adapt_basis(choice.answer.known, today.heap.plan, needed)
-    answer = Answer(size, known, options.peak, today.heap, is_kept=True, is_known=today.is_known)
+    answer = Answer(
+        size,
+        known,
+        options.peak,
+        today.heap,
+        is_kept=True,
+        is_known=today.is_known,
+        is_open=today.awaits_recordings,
+    )
     return replace(choice, answer=answer)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from heapfit.comparison.candidate import NotApplicable
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.comparison import Comparison
@@ -152,7 +151,7 @@ class Fit:
         Warnings come after all else.
         """
         answer, today, build = self.answer, self.today, self.this_build
-        replaced = today and describe_replacement(answer, today)
+        replaced = today and describe_replacement(today)
         growth = () if self.leak else self.kinds.growth
         names = tuple(run.name for run in self.runs)
         return [
@@ -190,11 +189,6 @@ class Fit:
         )
 
     @property
-    def source(self) -> Path:
-        """The source of the run that is shown."""
-        return self.shown.source
-
-    @property
     def shown(self) -> Run:
         """The run of `trace`."""
         return next(run for run in self.runs if run.is_shown)
@@ -203,11 +197,6 @@ class Fit:
     def largest(self) -> Run:
         """The run that needs the largest region."""
         return max(self.runs, key=lambda run: (run.r_safe or 0, run.is_shown))
-
-    @property
-    def not_applicable(self) -> tuple[NotApplicable, ...]:
-        """The candidates that were not tried, and why."""
-        return self.comparison.not_applicable
 
 
 def make_result(

@@ -64,8 +64,7 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
     tone, badge = _judge(fit)
     is_sized = not fit.leak or bool(fit.lasts)
     about = [*fit.basis[1:], fit.replayed] if is_sized else fit.kinds.growth[1:]
-    why = f"Below, the page shows {fit.shown.name}, which needs the largest region."
-    below = [why] if len(fit.runs) > 1 else []
+    below = f"Below, the page shows {fit.shown.name}, which needs the largest region."
     mapped = measure_case(case, progress)
     sections = [
         *case_sections(case, mapped, fit.verdict),
@@ -81,9 +80,9 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
         command="fit",
         title=info.program or f"{fit.name}{f' and {len(fit.runs) - 1} more' * (len(fit.runs) > 1)}",
         kind=recording_kind(info),
-        source=name_source(request_source(info, fit.source)),
+        source=name_source(request_source(info, fit.shown.source)),
         sentences=(fit.headline, *([fit.sized] if fit.leak and is_sized else [])),
-        remarks=[*about, *below],
+        remarks=[*about, *([below] if len(fit.runs) > 1 else [])],
         define=_define(fit) if is_sized else "",
         badge=badge,
         tone=tone,
@@ -140,7 +139,7 @@ def _judge(fit: Fit) -> tuple[str, str]:
         ),
         (fit.leak, FAILED, "Leak"),
         (fit.kinds.growth, UNSURE, "Growing"),
-        (not fit.answer.is_enough, UNSURE, "Too few recordings"),
+        (not fit.answer.known.is_enough, UNSURE, "Too few recordings"),
         (True, HOLDS, f"Serves {held.seen} of {format_count(held.seen, 'recording')}"),
     )
     return next((tone, badge) for holds, tone, badge in found if holds)

@@ -188,7 +188,7 @@ def _describe_largest(fit: Fit) -> str:
 def _is_queue_assumed(fit: Fit) -> bool:
     """True if how long packets stay, which decides the heap, was assumed."""
     given = fit.options.importing.queue
-    return fit.trace.info.kind == "packets" and given is None and fit.trace.path != fit.source
+    return fit.trace.info.kind == "packets" and given is None and fit.trace.path != fit.shown.source
 
 
 def _queue_fields(fit: Fit) -> list[Part]:

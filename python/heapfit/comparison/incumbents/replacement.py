@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.incumbents.heap import Heap
@@ -126,6 +126,11 @@ class IncumbentVerdict:
         return sum(pair.saves for pair in self.pairs) < wanted or not saves
 
     @property
+    def awaits_recordings(self) -> bool:
+        """True if the incumbent is kept as recordings are too few, though those there are save."""
+        return len(self.pairs) < self.wanted and not replace(self, wanted=0).is_kept
+
+    @property
     def is_in_doubt(self) -> bool:
         """True if the baseline is kept though the plan saves clearly: that may be luck."""
         is_open = self.is_preferred is None and self._is_clear_with_margins
@@ -156,7 +161,7 @@ class IncumbentVerdict:
         if not self.is_kept:
             bar = f" if `heapfit verify --now {now.name}` agrees" if self.is_foretold else ""
             return f"Replace {now.name}{bar}: {found}."
-        if len(self.pairs) < self.wanted:
+        if self.awaits_recordings:
             return f"Keep {now.name} until you have {self.wanted} recordings: {found}."
         return f"Keep {now.name}: {found}; {self._bar()}."
 

@@ -59,7 +59,9 @@ def design_several(
     ]
     (whole,) = make_folds(recordings, [([*every], [])], options, sweep, progress)
     parts = make_folds(recordings, parted, _learn_again(options, whole), sweep, progress)
-    alignments = [one.plan.alignment for fold in (whole, *parts) for one in fold.candidates]
+    alignments = [
+        one.plan.alignment for fold in (whole, *parts) for one in fold.portfolio.candidates
+    ]
     replays = ReplayCache(
         traces,
         Load.of([one.foretelling for one in recordings]),
@@ -67,7 +69,7 @@ def design_several(
         sweep=sweep,
         progress=progress,
     )
-    replays.take_known(whole.candidates, recordings)
+    replays.take_known(whole.portfolio.candidates, recordings)
     portfolio = _list_candidates(whole, replays, is_of_all=is_of_all, is_whole=is_whole)
     judge = RowJudge(whole, parts, replays, is_whole=is_whole)
     designs = Comparison(
@@ -88,7 +90,7 @@ def _learn_again(options: PlanOptions, whole: Fold) -> PlanOptions:
     plan = whole.portfolio.plan(TWO_ENDS)
     if plan is None or options.alignment < STANDARD_ALIGNMENT:  # it has plans of both alignments
         return options
-    climbs = any(one.name == TWO_ENDS for one in whole.candidates)
+    climbs = any(one.name == TWO_ENDS for one in whole.portfolio.candidates)
     return replace(options, layout=find_layout(plan), climbs=climbs)
 
 

@@ -56,11 +56,6 @@ class Fold:
     joined: TraceInfo  # of the traces seen
     content: str  # their hash
 
-    @property
-    def candidates(self) -> tuple[Candidate, ...]:
-        """The plans that could be made."""
-        return self.portfolio.candidates
-
 
 def make_folds(
     recordings: Sequence[LoadedTrace],

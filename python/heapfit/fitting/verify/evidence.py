@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.incumbents.needs import measure
-from heapfit.comparison.margin import MarginBasis, is_enough, margin_kind
+from heapfit.comparison.margin import MarginBasis, margin_kind
 from heapfit.fitting.incumbent import size_incumbent
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.load import Load
@@ -35,7 +35,7 @@ def size_by_runs(plan: PlanFile, recordings: Sequence[Path]) -> PlanFile:
         loaded = [*map(load_trace, {content_hash(one): one for one in traces}.values())]
         known = MarginBasis(Load.of([one.profile for one in loaded]), margin_kind(plan.plan, False))
         needs = measure(heap, loaded, base=plan.base_alignment)
-        if needs.most is None or not is_enough(known):
+        if needs.most is None or not known.is_enough:
             return plan
         _, size, _, _ = size_incumbent(
             needs, loaded, known=known, options=FitOptions(peak=plan.peak)
