@@ -610,6 +610,17 @@ def test_settings_are_multiples_of_8_though_the_window_ends_at_such():
     assert {heap.set_to(one.r_safe) % 8 for one in needs} == {0}
 
 
+@pytest.mark.parametrize("seed", [13, 116])
+def test_every_setting_is_tried_where_the_control_grows_inside_of_the_window(seed):
+    """R_min and R_safe lie at multiples of 8 there, but not all sizes between them."""
+    heap, requests = find_heap("mattconte-tlsf", 4), walk(seed, 300)
+    (need,) = measure(heap, [requests], every_size=True).found
+    trial, settings = heap.trial(requests), range(5_800, 9_000, 8)
+    serving = [one for one in settings if trial.run(heap.region(one)).runs]
+    last = max(one for one in settings if one not in serving)
+    assert (need.r_min, need.r_safe) == (serving[0], last + 8)
+
+
 def test_a_heap_of_blocks_at_multiples_of_4_has_all_of_its_memory():
     for name in ("mattconte-tlsf", "esp-tlsf", "rt-thread"):
         heap = find_heap(name, 4)

@@ -122,8 +122,9 @@ def search(
     progress(step, 1.0)
     r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
     need = Need(r_min, r_safe, found, events)
-    told = filter(None, (found.r_min, found.r_safe, *found.sizes[-1:].tolist()))
-    is_between = not heap.is_ours and any(heap.set_to(heap.memory(one)) % 8 for one in told)
+    # Memory and region may be further apart in some sizes than in others, by the heap's classes.
+    tried = () if heap.is_ours else found.sizes.tolist()
+    is_between = any(heap.set_to(heap.memory(one)) % 8 for one in tried)
     return _search_settings(heap, trial, need, also) if is_between and r_safe else need
 
 
