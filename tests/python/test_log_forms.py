@@ -183,6 +183,8 @@ DEVICES = [
     "/dev/ttyUSB{n}: I ({s}000) app: free heap {f}",
     "[10:{i:02}:00] COM{n} > I ({s}000) app: free heap {f}",
     "[node-0{n}] I ({s}000) app: free heap {f}",
+    "node-0{n}: I ({s}000) app: free heap {f}",
+    "[node-0{n}] uptime {s} free heap {f}",
     'home/node-0{n}/status {{"uptime":{s},"free_heap":{f}}}',
     '10:{i:02}:00 MQT: tele/plug{n}/STATE = {{"UptimeSec":{s},"free_heap":{f}}}',
     "2026-03-01T10:{i:02}:00.123456+0000 gw{n} fw: free heap {f}",
