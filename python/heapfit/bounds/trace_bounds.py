@@ -44,8 +44,9 @@ class Bounds(Tabular):
     """Bounds of a trace's heap, from the least to the most that it can need."""
 
     u_max: int
+    floor: int  # bytes that no placement is below; of few lifetimes at the alignments asked for
     packing: Packing
-    search: _engine.Packing  # its floor and its effort; as low as without alignments
+    search: _engine.Packing  # its effort; as low as without alignments
     greedy: int | None  # bytes; None: of more lifetimes than it is computed for
     static: int  # sum S_i P_i,max in bytes as requested: every size its own worst case
     least_of_any: int  # no allocator promises less for any sizes up to the largest
@@ -61,7 +62,7 @@ class Bounds(Tabular):
         """A row for each bound, from the least to the most it allows for."""
         named = {
             "most live bytes": self.u_max,
-            "proven least": self.search.floor,
+            "proven least": self.floor,
             "all lifetimes known": self.packing.height,
             "a pool for each size": self.static,
             "least that any allocator can guarantee": self.least_of_any,
@@ -97,20 +98,28 @@ def find_bounds(
         )
     lifetimes = _engine.Lifetimes(loaded.events)
     search = _pack_lifetimes(lifetimes, seed, pairs, progress)
-    asked = loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)]
-    place = partial(_place, lifetimes, np.maximum(asked.astype(np.int64), 1))
+    asked = np.maximum(
+        loaded.trace.whole("alignment")[0][lifetimes.starts.astype(np.int64)], 1
+    ).astype(np.int64)
+    place = partial(_place, lifetimes, asked)
     sizes, offsets, is_few = lifetimes.sizes, search.offsets, len(lifetimes) <= _MOST_GREEDY
-    if is_few and (offsets % np.maximum(asked, 1)).any():
+    if is_few and (offsets % asked.astype(np.uint64)).any():
         random = np.random.default_rng(seed)
         drawn = (random.permutation(len(sizes)) for _ in range(20 * _MOST_GREEDY // len(sizes)))
-        orders = (np.argsort(offsets, kind="stable"), *drawn)
-        offsets = min(map(place, orders), key=lambda places: (places + sizes).max())
+        offsets = min(
+            map(place, (np.argsort(offsets, kind="stable"), *drawn)),
+            key=lambda places: (places + sizes).max(),
+        )
     return Bounds(
         u_max=loaded.profile.u_max,
+        floor=max(
+            [search.floor]
+            + [_floor_at(lifetimes, asked, one) for one in np.unique(asked) if is_few]
+        ),
         packing=Packing(
             offsets,
             height=_engine.check_placement(lifetimes, offsets),
-            is_aligned=not (offsets % np.maximum(asked, 1)).any(),
+            is_aligned=not (offsets % asked.astype(np.uint64)).any(),
         ),
         search=search,
         greedy=int((place(np.argsort(-sizes.astype("i8"), kind="stable")) + sizes).max(initial=0))
@@ -124,8 +133,10 @@ def find_bounds(
 
 def quick_bounds(loaded: LoadedTrace) -> ComparisonBounds:
     """The bounds that take little time, compared with the replays of a comparison."""
-    found = _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress)
-    return ComparisonBounds(found.height, _static(loaded))
+    return ComparisonBounds(
+        _pack_lifetimes(_engine.Lifetimes(loaded.events), 1, _QUICK_PAIRS, ignore_progress).height,
+        _static(loaded),
+    )
 
 
 def _place(
@@ -150,6 +161,20 @@ def _place(
     return offsets.astype(np.uint64)
 
 
+def _floor_at(lifetimes: _engine.Lifetimes, asked: NDArray[np.int64], alignment: int) -> int:
+    """The least height of those that are live at once and ask for so much alignment.
+
+    Each begins at a multiple of it, so each but the highest reaches to the next one.
+    """
+    sizes, is_in = lifetimes.sizes.astype(np.int64), asked >= alignment
+    rounded = np.where(is_in, -(-sizes // alignment) * alignment, 0)
+    taken, freed = (
+        np.bincount(events.astype(np.int64), rounded, int(lifetimes.ends.max()) + 1)
+        for events in (lifetimes.starts, lifetimes.ends)
+    )
+    return int((taken - freed).cumsum().max() - (rounded - sizes)[is_in].max())
+
+
 def _static(loaded: LoadedTrace) -> int:
     """sum S_i P_i,max in bytes: blocks of a size are as far apart as the alignments it asks for."""
     sizes = loaded.profile.sizes.astype(np.int64)
@@ -165,8 +190,11 @@ def _pack_lifetimes(
     lifetimes: _engine.Lifetimes, seed: int, pairs: int, progress: Progress
 ) -> _engine.Packing:
     step = "offline packing"
-    effort = _engine.PackingEffort(seed, pairs, pairs // _PAIRS_PER_PLACEMENT)
-    found = _engine.pack(lifetimes, effort, lambda done: progress(step, done))
+    found = _engine.pack(
+        lifetimes,
+        _engine.PackingEffort(seed, pairs, pairs // _PAIRS_PER_PLACEMENT),
+        lambda done: progress(step, done),
+    )
     assert found.height == _engine.check_placement(lifetimes, found.offsets)
     progress(step, 1.0)
     return found

@@ -230,20 +230,20 @@ def _with_holes(
         hole = _largest_chunk_below(int(found[asked].max()), unit)
         needed = limits.max_weight(chunks + spare + hole) + hole + int(chunks[asked].max())
     else:
-        holes = {
-            number: _largest_chunk_below(int(found[number]), unit) for number in asked.tolist()
-        }
         needed = max(
             limits.exclude_block(number).max_weight(chunks + spare + hole) + hole + unit
-            for number, hole in holes.items()
+            for number in asked.tolist()
+            for hole in [_largest_chunk_below(int(found[number]), unit)]
         )
     return needed, "when a request fails, every hole is too small and has a live neighbour"
 
 
 def _bound_first_fit(limits: Limits, chunks: Integers, unit: int) -> tuple[int, str]:
     largest = int(chunks[limits.peaks > 0].max()) // unit
-    why = "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)"
-    return limits.max_weight(chunks) * (1 + ceil(log2(largest))), why
+    return (
+        limits.max_weight(chunks) * (1 + ceil(log2(largest))),
+        "M (1 + ceil(log2 n)) for first fit by address (Robson 1977)",
+    )
 
 
 def _largest_chunk_below(found: int, unit: int) -> int:

@@ -130,11 +130,12 @@ def _describe_attack(attack: Attack) -> str:
 
 
 def _parts(bounds: Bounds, alignment: int) -> list[Part]:
-    figures = ("floor", "zoned", "orders", "pairs", "placements", "is_stopped")
+    figures = ("zoned", "orders", "pairs", "placements", "is_stopped")
     placed = {"height": bounds.packing.height, "is_aligned": bounds.packing.is_aligned}
     packing = {name: getattr(bounds.search, name) for name in figures} | {
         **placed,
-        "is_least": bounds.packing.height == bounds.search.floor,
+        "floor": bounds.floor,
+        "is_least": bounds.packing.height == bounds.floor,
     }
     whole = {one.name: getattr(bounds, one.name) for one in fields(bounds) if one.name != "search"}
     columns: list[Column[WorstCase]] = [
@@ -159,10 +160,10 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
 
 def _rows(bounds: Bounds) -> list[WorstCase]:
     """The bounds as rows of one table, from U_max to the worst cases of allocators."""
-    why = "no placement is lower" if bounds.search.floor > bounds.u_max else "as U_max"
+    why = "no placement is lower" if bounds.floor > bounds.u_max else "as U_max"
     rows = (
         ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
-        ("proven least", bounds.search.floor, why, Premise.THIS_TRACE),
+        ("proven least", bounds.floor, why, Premise.THIS_TRACE),
         ("offline packing", bounds.packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
         ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
         ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
@@ -188,13 +189,17 @@ def _describe_packing(bounds: Bounds) -> str:
 
 
 def _quality(bounds: Bounds) -> str:
-    floor, height = bounds.search.floor, bounds.packing.height
+    floor, height = bounds.floor, bounds.packing.height
     if height == bounds.u_max:
         return "the least, proven by its height"
     if height == floor:
-        return "the least, proven by a search that ended"
+        return "the least, proven by " + (
+            "the alignments of what is live at once"
+            if floor > bounds.search.floor
+            else "a search that ended"
+        )
     why = (
-        "moved after the search to the alignments asked for: more search proves no less"
+        "placed anew at the alignments asked for, which --search leaves out: more does not help"
         if height > bounds.search.height
         else "effort exhausted"
     )
