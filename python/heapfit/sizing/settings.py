@@ -145,7 +145,7 @@ def describe_run_out(run_out: RunOut) -> str:
         for name in ("share", "lowest", "highest", "in_bursts", "independent")
     )
     often = _describe_frequency(*run_out.count_refused(run_out.share))
-    told = f"Runs out for {share} of requests (95 %: {lowest} to {highest}), {often}."
+    told = f"Runs out for at most {share} of requests (95 %: {lowest} to {highest}), {often}."
     if run_out.is_beyond:
         told = (
             f"Runs out for up to {share} of requests, at most {often}, by EXTRAPOLATION: what is "
