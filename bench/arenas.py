@@ -123,12 +123,12 @@ def main() -> None:
             name,
             f"{one.packing.height / one.u_max:.4f}",
             f"{(one.greedy or 0) / one.u_max:.4f}",
-            "proven" if one.packing.height == one.search.floor else "",
+            "proven" if one.packing.height == one.floor else "",
         )
         for name, one in found
     ]
     console.print_table(("network", "packing", "greedy", ""), cells, width=console.WIDE)
-    proven = sum(one.packing.height == one.search.floor for _, one in found)
+    proven = sum(one.packing.height == one.floor for _, one in found)
     above = sum(one.packing.height > (one.greedy or 0) for _, one in found)
     print(f"\n{proven} of {len(found)} proven least, {above} above greedy by size")
     sys.exit(above > 0)

@@ -89,6 +89,15 @@ def test_what_wears_down_has_no_proof() -> None:
     assert worst_case(Plan("kingsley"), CAPPED) is None
 
 
+def test_a_trace_that_resizes_has_its_largest_block_twice_for_a_while(tmp_path: Path) -> None:
+    (tmp_path / "t.heap").write_text("# pointer_bits 32\na 0 100\na 1 8\nr 0 200\n")
+    limits = Limits.of_trace(load_trace(open_any(tmp_path / "t.heap", ImportOptions(), tmp_path)))
+    assert (limits.live, limits.copied, limits.count) == (208, 200, 2)
+    proven = [worst_case(Plan("first_fit"), one) for one in (limits, replace(limits, copied=0))]
+    assert proven[0] is not None and proven[1] is not None
+    assert proven[0].size >= proven[1].size + 200
+
+
 @pytest.mark.parametrize("make", [table2, bimodal])
 def test_no_replay_needs_more_than_is_proven(tmp_path: Path, make) -> None:
     trace = open_any(make(tmp_path / "t.heap", 1500), ImportOptions(), tmp_path)
