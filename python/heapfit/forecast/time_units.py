@@ -27,15 +27,21 @@ TIME_UNITS = (
     TimeUnit(60, "min", "a minute"),
     TimeUnit(1, "s", "a second"),
 )
+# Where a log has no clock, and where its clock counts calls.
+_COUNTED = {
+    None: TimeUnit(1, "states", "a state"),
+    Clock.CALLS: TimeUnit(1, "calls", "a call"),
+}
 
 
-def find_unit(seconds: float) -> TimeUnit:
-    """The largest unit of which a span has two, or the smallest.
+def find_unit(amount: float, clock: Clock | None = Clock.UPTIME) -> TimeUnit:
+    """The largest unit of which so many seconds are two, or the smallest; what else is counted.
 
-    >>> find_unit(7199.0).name, find_unit(7200.0).name
-    ('min', 'h')
+    >>> find_unit(7199.0).name, find_unit(7200.0).name, find_unit(7200.0, None).name
+    ('min', 'h', 'states')
     """
-    return next((one for one in TIME_UNITS if seconds >= _FEWEST * one.seconds), TIME_UNITS[-1])
+    large = (one for one in TIME_UNITS if amount >= _FEWEST * one.seconds)
+    return _COUNTED.get(clock) or next(large, TIME_UNITS[-1])
 
 
 def format_number(number: float) -> str:
@@ -55,20 +61,15 @@ def format_length(amount: float, clock: Clock | None) -> str:
     >>> format_length(11_520.0, Clock.UPTIME)
     '3.2 h'
     """
-    if clock in (None, Clock.CALLS):
-        return f"{format_number(amount)} {'states' if clock is None else 'calls'}"
-    unit = find_unit(amount)
+    unit = find_unit(amount, clock)
     return f"{format_number(amount / unit.seconds)} {unit.name}"
 
 
 def format_rate(decline: Decline, clock: Clock | None, span: float) -> str:
     """The bytes that are lost, in the largest unit of which a span has two, or for states."""
-    if clock in (None, Clock.CALLS):
-        unit = "state" if clock is None else "call"
-        is_fast = decline.rate >= _LEAST_RATE
-        each, name = (1, f"a {unit}") if is_fast else (1000, f"each 1,000 {unit}s")
-    else:
-        each, _, name = find_unit(span)
+    each, names, name = find_unit(span, clock)
+    if clock in _COUNTED and decline.rate < _LEAST_RATE:
+        each, name = 1000, f"each 1,000 {names}"
     rate, low, high = (
         format_number(one * each) for one in (decline.at_last, decline.low, decline.high)
     )

@@ -12,7 +12,7 @@ from heapfit.drawing.parts import Fields, Line, Note, Part, Table, columns, obje
 from heapfit.forecast.decline import Decline
 from heapfit.forecast.log.outlook import Finding, Outlook, RunOutTime, measure_life
 from heapfit.forecast.log.states import Clock
-from heapfit.forecast.time_units import format_length, format_number, format_rate
+from heapfit.forecast.time_units import find_unit, format_length, format_number, format_rate
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure, describe_others
 
@@ -223,11 +223,17 @@ def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
     end = f"a request of {needed:,} B fails" if needed else "nothing is free"
     if run_out.after <= 0:
         return f"at its lows {end} already"
-    some = f"some {format_length(run_out.after, clock)}"
+    unit, lengths = (
+        find_unit(run_out.after, clock),
+        (run_out.after, run_out.earliest, run_out.latest),
+    )
+    after, earliest, latest = (
+        one is not None and format_number(one / unit.seconds) for one in lengths
+    )
+    some = f"some {after} {unit.name}"
     dates = [*_dates(seen, run_out).values()]
     if dates[0] is None:
-        latest = run_out.latest and f"to {format_length(run_out.latest, clock)}"
-        span = f"({format_length(run_out.earliest, clock)} {latest or 'or later'})"
+        span = f"({earliest} to {latest})" if latest else f"({earliest} or later)"
         return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
         dates = [one and one.partition(" ")[0] for one in dates]
