@@ -547,6 +547,9 @@ def test_a_block_that_shrinks_alone_is_fragmentation():
     assert outlook.finding is Finding.SHRINKS
     assert outlook.run_out is not None
     assert outlook.run_out.is_block
+    told = " ".join(one.text for one in forecast_parts(outlook) if isinstance(one, Line))
+    assert "Free memory does not fall: it is no leak, the heap fragments." in told
+    assert "cache" not in told
 
 
 def test_longer_runs_are_said_only_of_windows_that_are_independent():

@@ -407,6 +407,19 @@ def test_a_block_that_falls_below_a_request_between_two_states_is_why_it_failed(
     assert "What is free is fragmented." in text
 
 
+def test_a_leak_that_leaves_one_block_is_no_fragmentation(tmp_path):
+    lines = [
+        f"I ({900_000 * n}) mem: free heap {20_000 - 300 * n}, largest block {16_000 - 240 * n}"
+        for n in range(58)
+    ]
+    lines.append(f"E ({900_000 * 58}) app: could not allocate 2200 bytes for TLS")
+    file = tmp_path / "monitor.txt"
+    file.write_text("\n".join(lines))
+    text = " ".join(describe_failure(find_outlook(read_log(file))))
+    assert "the largest block, 2,320 B in the nearest state, falls by up to 240 B" in text
+    assert text.endswith("and was too small.")
+
+
 @pytest.mark.parametrize("name", ASKED_OF_ONE)
 def test_a_failed_request_is_of_the_memory_that_could_not_serve_it(tmp_path, name):
     text, lines = ASKED_OF_ONE[name]

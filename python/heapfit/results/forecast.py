@@ -155,6 +155,11 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
 
 def _describe_caveat(seen: Outlook) -> str:
     """What else a fall may be: a cache fills slower and slower, and no further than its limit."""
+    if seen.finding is Finding.SHRINKS and (seen.share or 1) < 1:
+        return (
+            "Free memory does not fall: it is no leak, the heap fragments. A cycle longer than the "
+            "log looks the same."
+        )
     if seen.decline is None or not seen.kept:
         return _CAVEAT
     cycle = "" if seen.pooled > 1 else ", or a cycle longer than the log,"

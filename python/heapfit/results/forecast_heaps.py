@@ -59,6 +59,7 @@ def describe_failure(seen: Outlook) -> list[str]:
     if last is None or last.failed is None:
         return []
     found = f"A request of {last.failed:,} B failed with {last.free:,} B free"
+    apart = " What is free is fragmented." * (2 * (last.largest or 0) < last.free)
     blocks = pairwise(one.largest for one in seen.boot if one.largest is not None)
     step = max((one - after for one, after in blocks), default=0)
     is_enough = last.largest is not None and last.free >= last.failed <= last.largest
@@ -71,13 +72,12 @@ def describe_failure(seen: Outlook) -> list[str]:
         ),
         (
             seen.decline and last.free >= last.failed > (last.largest or inf),
-            f"{found}: the largest block was {last.largest or 0:,} B, so what is free is "
-            "fragmented.",
+            f"{found}: the largest block was {last.largest or 0:,} B.{apart}",
         ),
         (
             is_near,
             f"{found}: the largest block, {last.largest or 0:,} B in the nearest state, falls by "
-            f"up to {step:,} B between two states, and was too small. What is free is fragmented.",
+            f"up to {step:,} B between two states, and was too small.{apart}",
         ),
         (
             is_enough and not is_near,
