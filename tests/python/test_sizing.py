@@ -655,9 +655,19 @@ def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     done = heapfit("size", "t.txt", "--admission", 0.999999, folder=tmp_path)
     assert "0 %*" in done.stdout
     text = " ".join(done.stdout.split())
-    assert "* extrapolated: of pool" in text
-    assert "this trace shows no share below" in text
-    assert re.search(r"The trace itself needs [\d,]+ blocks\.$", text)
+    assert "* extrapolated, alone, too: this trace shows no share below" in text
+    assert re.search(r"Counts of [\d/]+ \([\d,]+ B\) served all that was recorded: --ad", text)
+
+
+def test_extrapolated_counts_are_no_more_than_those_without_fall_back(tmp_path):
+    trace = generate_workload(parse_workload("campus:packets=2000", 1), tmp_path / "campus.parquet")
+    sizing = size_pools(trace, 0.999999)
+    assert sizing.alone.is_beyond
+    assert all(one.count == one.count_without_fall_back for one in sizing.pools)
+    replay = PoolReplay(trace.events(), sizing.alone.shapes)
+    assert replay.run(np.array(sizing.serving)).is_within(0)
+    recorded = size_pools(trace, 1.0)
+    assert recorded.serving == tuple(one.count for one in recorded.pools) == sizing.serving
 
 
 def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture):

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from heapfit.drawing.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.drawing.document import Document
 from heapfit.drawing.number_text import size
@@ -134,20 +136,20 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("Erlang-B: of each pool alone, if requests arrived independently."),
         Line(f"hold-out: {sizing.unseen.description}"),
-        *(
-            Line(_describe_extrapolated(pool))
-            for pool in [one for one in sizing.pools if one.alone.run_out.is_beyond][:1]
-        ),
+        *([Line(_describe_extrapolated(sizing))] if sizing.alone.is_beyond else []),
     ]
 
 
-def _describe_extrapolated(pool: SizedPool) -> str:
-    """Why the first count that is extrapolated is so high, and which one the trace itself asks."""
+def _describe_extrapolated(sizing: PoolSizing) -> str:
+    """Why counts that are extrapolated are so high, and which ones served the whole trace."""
+    pools = [one for one in sizing.pools if one.alone.run_out.is_beyond]
     return (
-        f"* extrapolated: of pool {_name(pool.alone)} this trace shows no share below "
-        f"{format_share(rarest_shown(pool.alone.demand))}, as its requests tell as much as "
-        f"{pool.alone.looks:,.0f} independent ones. The trace itself needs "
-        f"{format_count(pool.count_without_fall_back, 'block')}."
+        f"* extrapolated, alone, too: this trace shows no share below "
+        f"{format_share(min(rarest_shown(one.alone.demand) for one in pools))} of a pool's "
+        f"requests, as these tell as much as {max(one.alone.looks for one in pools):,.0f} "
+        f"independent ones at most. Counts of {'/'.join(map(str, sizing.serving))} "
+        f"({size(sizing.alone.bytes_of(np.array(sizing.serving)))}) served all that was recorded: "
+        "--admission 1."
     )
 
 

@@ -69,7 +69,8 @@ def counts_without_fall_back(replay: PoolReplay, alone: SeparatePools) -> Intege
 
     One pool after the other is lowered, by bisection, while all are served: what a pool refuses
     asks nothing of the one that a resize would move it to, and what that one refuses stays. Where
-    no block is resized each count is the least there is. Nothing is extrapolated.
+    no block is resized each count is the least there is. An extrapolated one is that of `alone`, as
+    it is with a fall-back.
     """
     counts = np.array([pool.demand.peak for pool in alone.pools])
 
@@ -79,7 +80,12 @@ def counts_without_fall_back(replay: PoolReplay, alone: SeparatePools) -> Intege
 
     for pool, peak in enumerate(counts.tolist()):
         counts[pool] = bisect_least(partial(serves, pool), -1, does=peak)
-    return counts
+    return np.array(
+        [
+            one.run_out.count if one.run_out.is_beyond else count
+            for one, count in zip(alone.pools, counts.tolist(), strict=True)
+        ]
+    )
 
 
 def least_counts(

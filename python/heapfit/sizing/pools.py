@@ -73,6 +73,7 @@ class PoolSizing(Tabular):
     refused: float  # share of all requests of the trace itself
     unseen: HoldoutRefusals
     alone: SeparatePools
+    serving: tuple[int, ...]  # counts in which all recorded requests find a block
 
     def __str__(self) -> str:
         return (
@@ -97,11 +98,6 @@ class PoolSizing(Tabular):
     def memory(self) -> int:
         """Bytes of all blocks."""
         return sum(pool.memory for pool in self.pools)
-
-    @property
-    def requests(self) -> int:
-        """The number of requests to all pools together."""
-        return sum(pool.alone.demand.requests for pool in self.pools)
 
 
 def size_pools(
@@ -131,10 +127,13 @@ def size_pools(
         sweep=sweep,
     )
     without = counts_without_fall_back(replay, alone)
+    serving = choose_counts(replay, alone.at(1.0)) if alone.is_beyond else counts
     pools = tuple(
         SizedPool(pool, count, own, found.share(place), unseen.pools[place])
         for place, (pool, count, own) in enumerate(
             zip(alone.pools, counts.tolist(), without.tolist(), strict=True)
         )
     )
-    return PoolSizing(admission, pools, found.sum(1).share(0), unseen, alone)
+    return PoolSizing(
+        admission, pools, found.sum(1).share(0), unseen, alone, tuple(serving.tolist())
+    )

@@ -77,11 +77,14 @@ class SeparatePools:
         demands = [one.demand.select(stretches) for one in self.pools]
         return replace(self, pools=self._pools(demands, self.admission))
 
+    def at(self, admission: float) -> SeparatePools:
+        """The same pools for another admission."""
+        return SeparatePools(admission, self._pools([one.demand for one in self.pools], admission))
+
     def curve(self) -> tuple[SeparatePools, ...]:
         """The same pools for refusals of 10 %, 3 %, 1 %, ... to 1 in 10^6."""
         refused = [first / 10**k for k in range(1, 6) for first in (1, 0.3)] + [1e-6]
-        demands, aims = [one.demand for one in self.pools], [round(1 - one, 15) for one in refused]
-        return tuple(SeparatePools(aim, self._pools(demands, aim)) for aim in aims)
+        return tuple(self.at(round(1 - one, 15)) for one in refused)
 
     def _pools(self, demands: Sequence[Demand], admission: float) -> tuple[SeparatePool, ...]:
         return tuple(

@@ -50,7 +50,9 @@ def size_from_heap(
             0, Setting(beside["name"], beside["value"], beside["default"], None, beside["why"])
         )
     size, unit = answer.size, heap.plan.alignment
-    kinds = find_kinds([(one.trace, one.profile) for one in workload.loaded], traces[0], size, ())
+    kinds = find_kinds(
+        [(one.trace, one.profile) for one in workload.loaded], traces[0], heap.title, size, ()
+    )
     if kinds.shown.is_leak:
         raise HeapfitError(f"{facts['name']}: no size lasts. {' '.join(kinds.growth)}")
     why = " ".join([*answer.sentences(), facts["why"]])
