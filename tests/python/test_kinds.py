@@ -195,18 +195,22 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     trace = record(["./wrapped"], tmp_path / "wrapped.parquet").trace
     profile = profile_trace(trace)
     size = HeapSize(r_safe=2 * profile.u_max, u_max=profile.u_max, peak=profile.u_max, margin=100)
-    found = find_kinds([(trace, profile)], trace, size, [tmp_path / "wrapped"])
+    found = find_kinds([(trace, profile)], trace, "tlsf", size, [tmp_path / "wrapped"])
     growth, filling = found.growth
     assert growth.startswith("Leak: gather, wrapped.c:8 keeps 48 B blocks: ")
     assert " a day" not in growth  # it ran for some milliseconds
-    assert filling.startswith(f"A heap of {size.region:,} B is full after about 12,")
+    assert filling.startswith(f"A heap of {size.region:,} B (tlsf) is full after about 12,")
 
 
 def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
     kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
     peak = kind.profile.u_max
-    told = describe_filling(replace(kind, microseconds=0), peak * 6 // 5, peak=peak, need=peak)
-    _, about, soonest, latest = (int(one.replace(",", "")) for one in re.findall(r"[\d,]+", told))
+    told = describe_filling(
+        replace(kind, microseconds=0), "tlsf", peak * 6 // 5, peak=peak, need=peak
+    )
+    _, about, soonest, latest = (
+        int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", told)[:4]
+    )
     assert soonest < about < latest < 5 * soonest
     inside = 0
     for seed in range(2, 6):
@@ -246,7 +250,9 @@ def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
         told[options] = " ".join(done.stdout.split())
         assert "Leak: the program keeps 10 B blocks: 3,330 B per 1,000" in told[options]
     assert "--measure tells when the heap is full." in told[()]
-    assert "A heap of 40,000 B is full after about " in told[measured]
+    profiled = heapfit("profile", source, folder=tmp_path).stdout
+    assert "held, born after start-up  blocks" in profiled
+    assert "A heap of 40,000 B (tlsf) is full after about " in told[measured]
     page = (tmp_path / "page.html").read_text()
     assert ">Growing<" in page and ">Fits<" not in page
     steady = lines_of(tmp_path / "steady.parquet", released=True).path

@@ -268,7 +268,7 @@ def _compare_with_base(
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
             needed = RecordingNeeds(need, need, found.events)
             compared = request.judge(run)
-            grows = _describe_growing(one, options.programs, 0, needed)
+            grows = _describe_growing(one, options.programs, plan.name, 0, needed)
             checked.append(
                 replace(compared, needed=needed, changes=_changes(one, request), grows=grows)
             )
@@ -420,12 +420,16 @@ def _check_recording(
         refused_after=None
         if run.refusal is None
         else int(np.ptp(loaded.trace.whole("time")[0][: run.refusal.event + 1])) / 1e6,
-        grows=_describe_growing(loaded, options.programs, plan.region or 0, needed),
+        grows=_describe_growing(loaded, options.programs, plan.name, plan.region or 0, needed),
     )
 
 
 def _describe_growing(
-    loaded: LoadedTrace, programs: Sequence[Path], region: int, needed: RecordingNeeds | None
+    loaded: LoadedTrace,
+    programs: Sequence[Path],
+    heap: str,
+    region: int,
+    needed: RecordingNeeds | None,
 ) -> str:
     """How fast live bytes grow, if they do, and when the region is full, if it is large enough."""
     kind = find_kind(loaded.trace, loaded.profile)
@@ -436,7 +440,7 @@ def _describe_growing(
         return f"{grows} --measure tells when the heap is full."
     if needed.r_safe is None or needed.r_safe > region:
         return grows
-    filling = describe_filling(kind, region, peak=kind.profile.u_max, need=needed.r_safe)
+    filling = describe_filling(kind, heap, region, peak=kind.profile.u_max, need=needed.r_safe)
     return f"{grows} {filling}"
 
 

@@ -38,7 +38,13 @@ def extend_to_horizon(selection: Selection) -> tuple[Selection, FitKinds, Longer
     """
     answer, options = selection.choice.answer, selection.options
     read = [(one.trace, one.read.profile) for one in selection.workload.recordings]
-    kinds = find_kinds(read, selection.choice.shown.trace, answer.size, options.programs)
+    kinds = find_kinds(
+        read,
+        selection.choice.shown.trace,
+        answer.heap.title if answer.is_kept else "fitted",
+        answer.size,
+        options.programs,
+    )
     longer = tell_longer_runs(
         answer.size,
         answer.known,
@@ -54,9 +60,13 @@ def extend_to_horizon(selection: Selection) -> tuple[Selection, FitKinds, Longer
 
 
 def find_kinds(
-    read: Sequence[tuple[Trace, Profile]], shown: Trace, size: HeapSize, programs: Sequence[Path]
+    read: Sequence[tuple[Trace, Profile]],
+    shown: Trace,
+    heap: str,
+    size: HeapSize,
+    programs: Sequence[Path],
 ) -> FitKinds:
-    """The kinds of recordings, one read of each."""
+    """The kinds of recordings, one read of each; `heap` names the one that has the size."""
     kinds = [find_kind(trace, profile) for trace, profile in read]
     order = sorted(range(len(kinds)), key=lambda i: not kinds[i].is_leak)  # a leak is said first
     grown = next((i for i in order if kinds[i].is_growing), None)
@@ -66,7 +76,7 @@ def find_kinds(
         return FitKinds(tuple(kinds), kinds[place], (), {})
     kind = kinds[grown]
     names = name_growing_sites(kind, read[grown][0], programs)
-    filling = describe_filling(kind, size.region, peak=size.u_max, need=size.r_safe)
+    filling = describe_filling(kind, heap, size.region, peak=size.u_max, need=size.r_safe)
     cure = " Fix it and record again." if kind.is_leak else ""
     growth = describe_growth(kind, names), f"{filling}{cure}"
     return FitKinds(tuple(kinds), kind, growth, names)

@@ -15,7 +15,7 @@ import numpy as np
 from heapfit.forecast.growth import BlockGroup, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import MICROSECONDS, find_unit, format_number
-from heapfit.plan.quantities import format_count
+from heapfit.plan.quantities import format_count, format_share
 from heapfit.programs.site_names import find_recorded_program, is_of_library
 from heapfit.programs.source_lines import SourcePlace, frames_in
 from heapfit.trace.stored import Trace
@@ -62,8 +62,8 @@ def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
     return tuple(place.description for place in own or places)
 
 
-def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) -> str:
-    """When a region is full, of which `peak` live bytes need so much, in a run like the recorded.
+def describe_filling(kind: RecordingKind, heap: str, region: int, *, peak: int, need: int) -> str:
+    """When a heap's region is full, of which `peak` live bytes need so much, in a run like it.
 
     The allocator's overhead is taken to grow with the live bytes. In time where the recording has
     a clock, else in events.
@@ -76,7 +76,11 @@ def describe_filling(kind: RecordingKind, region: int, *, peak: int, need: int) 
     first, middle, last = (format_number(one / scale) for one in (soonest, at, latest))
     end = f"to {last}" if latest < inf else "or more"  # growth may as well stop
     span = "" if first == middle == last else f" ({first} {end})"
-    return f"A heap of {region:,} B is full after about {middle} {unit}{span} from its first event."
+    return (
+        f"A heap of {region:,} B ({heap}) is full after about {middle} {unit}{span} from its first "
+        f"event: at its highest load, with "
+        f"{format_share(max(0.0, need / max(peak, 1) - 1))} for the allocator."
+    )
 
 
 def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float]:

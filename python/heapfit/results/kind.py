@@ -67,7 +67,12 @@ def growth_table(
         Column(
             heading="B per 1,000 events", shown=lambda part: scale * part.trend.slope, told=rate
         ),
-        Column(heading="held at the end", page="held", shown=lambda part: part.held, told=size),
+        Column(
+            heading="held, born after start-up",
+            page="held",
+            shown=lambda part: part.held,
+            told=size,
+        ),
         Column(heading="blocks", shown=lambda part: part.blocks),
     ]
     return Table(
