@@ -356,6 +356,9 @@ def test_bounds_prints_every_bound_and_how_the_packing_was_found(tmp_path: Path)
     assert ["static_pools", "these", "sizes"] in [words[:3] for words in told]
     assert ["tlsf", "any", "sizes"] in [words[:3] for words in told]
     assert "these sizes: any order of these blocks." in shown.stdout
+    assert "Worst cases are of blocks: an allocator's tables are not in them." in shown.stdout
+    ranked = heapfit("compare", "t.heap", "fixed_pool", folder=tmp_path).stdout
+    assert "Taken before any request, blocks of pools included: fixed_pool " in ranked
     assert "l.csv: " in shown.stdout
     content = heapfit_json("bounds", "l.csv", "--search", "1", folder=tmp_path)
     assert content["u_max"] <= content["packing"]["height"]

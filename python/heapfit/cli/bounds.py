@@ -31,11 +31,6 @@ _WORK = {
     "offline packing": 73,
     "attack": 40,
 }  # shares of processor time
-_GREEDY_RULE = "largest first, lowest free place (TFLite Micro)"
-_ALL_KNOWN = "all lifetimes known, no headers"
-_POOL_EACH = "a pool for each size, at its own peak"
-_LEAST_OF_ANY = "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)"
-_ALIGNED = "No worst case of an allocator is proven: requests ask for larger alignments."
 _REQUESTS = {
     Premise.THIS_TRACE: "this trace",
     Premise.THESE_SIZES: "these sizes",
@@ -154,7 +149,19 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
             f"no more live blocks k. any number: {Premise.ANY_NUMBER}. All ask for no more live "
             "bytes than U_max. M: the most that their blocks take, headers and rounding included."
         ),
-        *map(Line, which_hold((bounds.u_max and not bounds.worst_cases, _ALIGNED))),
+        *map(
+            Line,
+            which_hold(
+                (
+                    bounds.worst_cases,
+                    "Worst cases are of blocks: an allocator's tables are not in them.",
+                ),
+                (
+                    bounds.u_max and not bounds.worst_cases,
+                    "No worst case of an allocator is proven: requests ask for larger alignments.",
+                ),
+            ),
+        ),
     ]
 
 
@@ -164,10 +171,30 @@ def _rows(bounds: Bounds) -> list[WorstCase]:
     rows = (
         ("U_max", bounds.u_max, "no region is smaller", Premise.THIS_TRACE),
         ("proven least", bounds.floor, why, Premise.THIS_TRACE),
-        ("offline packing", bounds.packing.height, _ALL_KNOWN, Premise.THIS_TRACE),
-        ("greedy by size", bounds.greedy, _GREEDY_RULE, Premise.THIS_TRACE),
-        ("sum S_i P_i,max", bounds.static, _POOL_EACH, Premise.THESE_SIZES),
-        ("any allocator", bounds.least_of_any, _LEAST_OF_ANY, Premise.ANY_NUMBER),
+        (
+            "offline packing",
+            bounds.packing.height,
+            "all lifetimes known, no headers",
+            Premise.THIS_TRACE,
+        ),
+        (
+            "greedy by size",
+            bounds.greedy,
+            "largest first, lowest free place (TFLite Micro)",
+            Premise.THIS_TRACE,
+        ),
+        (
+            "sum S_i P_i,max",
+            bounds.static,
+            "a pool for each size, at its own peak",
+            Premise.THESE_SIZES,
+        ),
+        (
+            "any allocator",
+            bounds.least_of_any,
+            "at least: M (1 + log2(n) / 2) - n + 1 (Robson 1974)",
+            Premise.ANY_NUMBER,
+        ),
     )
     known = [
         WorstCase(name, size, why, premise) for name, size, why, premise in rows if size is not None

@@ -148,7 +148,7 @@ def explain_ranking(
             for row in rows[:1]
             if _has_one_alignment(comparison)
         ),
-        *which_hold((own, f"Of these regions the heaps' own, before any request: {own}.")),
+        *which_hold((own, f"Taken before any request, blocks of pools included: {own}.")),
         *([] if comparison.bounds is None else _describe_bounds(comparison.bounds)),
         *_explain_figures(rows, [*rows, *comparison.plugins]),
         *(f"{row.name}: {note}." for row in rows for note in row.notes),
