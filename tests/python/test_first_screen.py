@@ -169,7 +169,7 @@ def test_a_leak_is_named_and_gets_no_size_but_for_a_horizon(tmp_path, capsys):
     assert re.match(r"Leak: call site \w+ keeps [\d,]+ B blocks: [\d,.]+ B per 1,000", lines[0])
     text = " ".join(" ".join(lines).split())
     assert re.search(
-        r"A heap of [\d,]+ B \(fitted\) is full after about .* Fix it and record again\.", text
+        r"A heap of [\d,]+ B \([\w' ]+\) is full after about .* Fix it and record again\.", text
     )
     for line in (fitted.sized, "_BYTES", "instr./call"):
         assert line not in text + page[: page.index("<footer")]
