@@ -692,6 +692,38 @@ def test_a_clock_that_is_set_is_no_count_of_ms(tmp_path):
     assert read_log(tmp_path / "device.log", None).clock is not Clock.UPTIME
 
 
+@pytest.mark.parametrize("other", ["[1234567890] banner", "[1073741824] sbrk", "[ 800000001] x"])
+@pytest.mark.parametrize("each", [1, 100])
+def test_other_numbers_in_brackets_leave_dates_as_they_are(tmp_path, other, each):
+    rows = [f"[{1_764_460_020 + 600 * i}] free heap {100_000 - 50 * i}" for i in range(100)]
+    rows[::each] = [f"{other}\n{row}" for row in rows[::each]]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    log = read_log(tmp_path / "device.log", None)
+    assert (log.clock, log.boots) == (Clock.DATE, 1)
+    assert (log.states[-1].seconds or 0) - (log.states[0].seconds or 0) == 600 * 99
+
+
+def test_a_count_of_ms_that_begins_where_it_may_be_a_date_is_none(tmp_path):
+    rows = [f"[{3_600_000 * i + 1_470_000_000}] free {200_000 - 50 * i}" for i in range(240)]
+    (tmp_path / "device.log").write_text("\n".join(rows))
+    assert read_log(tmp_path / "device.log", None).clock is Clock.UPTIME
+
+
+def test_a_date_in_a_line_above_is_that_of_all_devices(tmp_path):
+    """Two devices that are off from the 2nd to the 4th of March."""
+    rows = "".join(
+        f"{'=== 2026-03-01 ===' if i == 0 else '=== 2026-03-05 ===' if i == 24 else ''}\n"
+        f"{i % 24:02}:00:00 [node-1] free heap {200_000 - 50 * i}\n"
+        f"{i % 24:02}:00:00 [node-2] free heap 150000\n"
+        for i in range(48)
+    )
+    (tmp_path / "device.log").write_text(rows)
+    log = read_log(tmp_path / "device.log", None)
+    for one in (log, *log.other_heaps):
+        assert (one.clock, len(one.states), one.boots) == (Clock.DATE, 48, 1)
+        assert (one.states[-1].seconds or 0) - (one.states[0].seconds or 0) == 119 * 3600
+
+
 def test_a_line_without_noise_in_few_windows_has_its_pace(tmp_path):
     rows = [f"{3600 * i} s free heap {150_000 - 40 * i} largest block 120000" for i in range(600)]
     rows[389:] = [row.replace("free heap", "b free heap") for row in rows[389:]]

@@ -100,8 +100,7 @@ _SLACK = 3600.0  # seconds that a device's clock may be behind that of the termi
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
 # Days, hours, minutes and seconds, or hours to hundredths.
 _DAYS_CLOCK = re.compile(r"(?<![\w:.])(\d\d):(\d\d):(\d\d):(\d\d)(?![\w:.])")
-# A count of ms that grows on to where it may be seconds since 1970, after 16.2 days.
-_LONG_UP = re.compile(r"\s*\[\s*(?:[7-9]|1[0-3])\d{8}\]")
+_COUNT = re.compile(r"\s*\[\s*(\d{10})\]")
 # A date in numbers alone: which of them may be the year, the month and the day.
 _ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
 _DATE = re.compile(
@@ -122,7 +121,7 @@ class LineReader:
         self._kinds: set[int] = set()  # in which ways it was told
         self._times: dict[Clock, list[float]] = {}  # of this boot: its first ones, and the last
         self._added: dict[Clock, float] = {}  # where a clock began again by itself
-        self._has_us = False  # the line's uptime is in microseconds
+        self._uptime: Clock | str = Clock.UPTIME  # the line's, as _WRAPS names it
         self._day: float | None = None  # of times of day, by the line above that tells it
         self._midnight: float | None = None  # when the clock of times of day began
 
@@ -131,7 +130,7 @@ class LineReader:
         raw = _COLOUR.sub("", line)
         said, before = _START.search(raw), self.boot
         moments, text = split_prefix(raw)
-        self._has_us = bool(_MICROSECONDS.search(raw[: len(raw) - len(text)]))
+        self._uptime = "us" if _MICROSECONDS.search(raw, 0, len(raw) - len(text)) else Clock.UPTIME
         if day := _DAY_LINE.fullmatch(raw):
             self._day = _count_seconds(day.groupdict())
         if said:
@@ -166,8 +165,7 @@ class LineReader:
         """True if a clock falls, which ends a boot."""
         times, added = self._times.setdefault(clock, []), self._added.get(clock, 0.0)
         drop = times[-1] - added - seconds if times else 0.0
-        is_fine = self._has_us and clock is Clock.UPTIME
-        begin, length = _WRAPS.get("us" if is_fine else clock, (inf, inf))
+        begin, length = _WRAPS.get(self._uptime if clock is Clock.UPTIME else clock, (inf, inf))
         if drop > length / 2 and begin <= drop + seconds <= length:
             added, drop = added + length, 0.0
         fell = drop > _JITTER or (
@@ -194,11 +192,24 @@ def _begins_again(seconds: float, times: Sequence[float], behind: Sequence[str])
     return 2 * back > len(times)
 
 
-def find_devices(lines: Sequence[tuple[int, str]]) -> list[str]:
-    """The device that each line of a log is of; "" where it names none, or all name the same."""
-    found = (_DEVICE.search(_COLOUR.sub("", text)) for _, text in lines)
-    names = [one[one.lastindex or 0].replace("/", ".") if one else "" for one in found]
-    return names if len({*names} - {""}) > 1 else [""] * len(names)
+def find_devices(lines: Sequence[tuple[int, str]]) -> list[set[str]]:
+    """The devices that each line of a log is of: all those that it names, where it tells a day.
+
+    "" is that of lines that name none; of all lines where no two devices are named.
+    """
+    texts = [_COLOUR.sub("", text) for _, text in lines]
+    names = [
+        one[one.lastindex or 0].replace("/", ".") if one else ""
+        for one in map(_DEVICE.search, texts)
+    ]
+    return (
+        [
+            known if _DAY_LINE.fullmatch(text) else {name}
+            for text, name in zip(texts, names, strict=True)
+        ]
+        if len((known := {*names}) - {""}) > 1
+        else [{""}] * len(names)
+    )
 
 
 def may_tell_start(text: bytes) -> bool:
@@ -237,7 +248,8 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
 def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """The lines with dates in numbers as ISO 8601 has them; what was supposed, if it may be wrong.
 
-    Counts of ms that may be seconds since 1970 have their unit.
+    Counts of ms that lie within a day on both sides of where they may be seconds since 1970 have
+    their unit: other numbers beside dates do not make these a count.
 
     The day or the month comes first: by the right order every month is one, and the dates rise and
     take the shorter time.
@@ -248,7 +260,11 @@ def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     clocks = [match for line in lines for match in _DAYS_CLOCK.finditer(line)]
     if clocks and all(int(one[2]) < 24 and int(one[4]) < 60 for one in clocks):
         lines = [_DAYS_CLOCK.sub(r"\1d \2:\3:\4", line) for line in lines]
-    if any(map(_LONG_UP.match, lines)):
+    counts = [int(found[1]) for found in map(_COUNT.match, lines) if found]
+    if any(
+        len({one < edge for one in counts if abs(one - edge) < 1000 * _DAY}) == 2
+        for edge in (1.4e9, 2e9)  # ms, 16.2 and 23.1 days: a number between may be a date
+    ):
         lines = [re.sub(r"^(\s*\[\s*\d+)\]", r"\1 ms]", line) for line in lines]
     found = [match for line in lines for match in _DATE.finditer(line)]
     if not found:

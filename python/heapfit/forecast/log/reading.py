@@ -234,7 +234,11 @@ def _read_samples(
         list[Sample](),
         Counter[str](),
     )
-    for i, ((number, text), device) in enumerate(zip(lines, find_devices(lines), strict=True), 1):
+    for i, (number, text), device in (
+        (i, line, device)
+        for i, (line, devices) in enumerate(zip(lines, find_devices(lines), strict=True), 1)
+        for device in devices
+    ):
         reader = readers[device]
         line = reader.read(number, spell(text), [behind for _, behind in lines[i : i + BEHIND]])
         for name, read in forms:
