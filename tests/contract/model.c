@@ -241,6 +241,11 @@ static void *alloc_in(const model *m, size_t alignment, size_t size) {
     return m->operations->alloc(m->heap, plan, size);
 }
 
+/* True for baselines whose originals order or join free chunks also where they refuse. */
+static bool searches_in_vain(const hfit_allocator *allocator) {
+    return strcmp(allocator->name, "sys_heap") == 0 || strcmp(allocator->name, "byte_pool") == 0;
+}
+
 /* A refused request changed nothing. At safety level 3 it may have ended the wait of freed blocks:
  * then the same one changes nothing. */
 static bool nothing_changed(const model *m, uint64_t before) {

@@ -232,10 +232,6 @@ bool is_core(const hfit_allocator *allocator) {
     return false;
 }
 
-bool searches_in_vain(const hfit_allocator *allocator) {
-    return strcmp(allocator->name, "sys_heap") == 0 || strcmp(allocator->name, "byte_pool") == 0;
-}
-
 static size_t add_plans(test_plan *plans, size_t count, const hfit_allocator *allocator) {
     for (size_t a = 0; a < sizeof alignments / sizeof alignments[0]; a++) {
         make_standard(&plans[count], allocator, alignments[a]);

@@ -98,9 +98,6 @@ static inline size_t count_alike(const test_plan *first, const test_plan *end) {
  * originals. */
 bool is_core(const hfit_allocator *allocator);
 
-/* True for baselines whose originals order or join free chunks also where they refuse. */
-bool searches_in_vain(const hfit_allocator *allocator);
-
 /* Fills `plans` (room for MOST_PLANS) with plans for every allocator, below level 3 baselines, too:
  * each alignment, each scalar at its lowest, standard and highest value, scalars of two values in
  * each combination, pools of several kinds, each of core's allocators without pools as shared heap
