@@ -17,6 +17,7 @@ import pytest
 from captures import ethernet, ipv4, pcap
 from small_traces import bimodal, heapfit, heapfit_json, table2
 
+import heapfit as heapfit_library
 from heapfit import _engine
 from heapfit.checks.system_run import PlacedRequests
 from heapfit.cli.fit import parts_of_fit
@@ -43,6 +44,7 @@ from heapfit.plan.allocators import find_allocators, list_aliases
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.fit_page import write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
+from heapfit.trace.loaded import load_trace
 from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.stored import Trace
 
@@ -164,6 +166,30 @@ def test_lwips_heap_has_long_headers_where_its_size_takes_them():
     assert needs.heap.plan.scalars["header_size"] == lwip.long_header == 12
     for need, size in zip(needs.memories, (60_000, 70_000), strict=True):
         assert size + 3 * 12 <= need < size + 3 * 12 + 8
+
+
+def test_where_lwips_longer_headers_fail_above_what_serves_the_need_lies_above_them(tmp_path):
+    """Of 990 blocks of 56 B: a chunk takes 64 B with headers of 16-bit sizes, else 72 B."""
+    source = tmp_path / "run.heap"
+    source.write_text("".join(f"a {i} 56\n" for i in range(990)))
+    run = load_trace(open_any(source, ImportOptions(), tmp_path))
+    short, long = (make_system_heap("lwip-mem", 8, header=size) for size in (8, 12))
+
+    def serves(setting: int) -> bool:
+        heap = short if setting <= 64_000 else long
+        return heap.trial(run).run(heap.region(heap.memory_of(setting))).runs
+
+    smallest = [size for size in range(63_000, 72_000, 8) if serves(size) > serves(size - 8)]
+    assert len(smallest) == 2
+    expected = [heap.memory_of(size) for heap, size in zip((short, long), smallest, strict=True)]
+    row = heapfit_library.compare(run.trace, "lwip-mem").rows[0]
+    assert [row.r_min, row.r_safe] == expected
+    needs = measure(find_heap("lwip-mem", 8), [run])
+    assert (needs.most, needs.heap.plan) == (expected[1], long.plan)
+    fitted = fit([source], tmp_path / "out", FitOptions(now="lwip-mem", margin=0))
+    kept = next(one for one in fitted.references if one.standing == "today")
+    assert kept.size == fitted.today.costs[0].size
+    assert kept.size.r_safe == expected[1]
 
 
 def test_what_a_heap_cannot_serve_is_told():

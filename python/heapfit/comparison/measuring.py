@@ -55,9 +55,9 @@ def measure_candidate(
         is_safe_alone=False if precision.is_of_all else None,
         known=find_searches(loaded.found, base_alignment, candidate.plan),
     )
-    grown = grow_headers(heap, [need.r_safe])
+    grown = grow_headers(heap, [None])
     if grown != heap:
-        return measure_candidate(
+        row = measure_candidate(
             replace(candidate, heap=grown),
             loaded,
             base_alignment=base_alignment,
@@ -65,6 +65,11 @@ def measure_candidate(
             packing=packing,
             progress=progress,
         )
+        if grow_headers(heap, [row.r_safe]) != heap:
+            # A memory with short headers may serve below those with long ones that fail.
+            return (
+                replace(row, r_min=need.r_min) if grow_headers(heap, [need.r_min]) == heap else row
+            )
     found = need.search
     memory = need.r_min if need.r_safe is None else need.r_safe
     region = (0 if memory is None else heap.region(memory), base_alignment)

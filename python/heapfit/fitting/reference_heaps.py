@@ -169,11 +169,11 @@ def _make_row(
 ) -> ReferenceRow:
     """The row of a heap for the answer's peak, with its own margin, and costs where known.
 
-    Costs are of the recording that is shown, in the memory that all of them need. The heap that is
-    compared with the fitted one has what it needed on changed programs, too.
+    Costs are of the recording that is shown, in the memory that all of them need. Of the heap that
+    was compared with the fitted one, changed programs included, all is as it was there.
     """
     tried = selection.today
-    if tried is not None and tried.changes is not None and title == tried.heap.title:
-        known = replace(known, changes=tried.changes.needed)
     size = None if needed is None else compute_size(needed, known, selection.options)
+    if tried is not None and tried.changes is not None and title == tried.heap.title:
+        heap, size, needed = tried.heap, tried.costs[0].size, tried.needed
     return ReferenceRow(title, standing, size, estimate_costs(heap, selection.choice.shown, needed))

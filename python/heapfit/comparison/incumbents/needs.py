@@ -185,7 +185,8 @@ def measure(
     A region begins at a multiple of the largest alignment that the recording asks for, at least of
     `base`. Every multiple of 8 B is tried if `every_size`; by default where that is cheap: heaps
     whose placements depend on the region's end may fail in larger regions. If it is False, R_safe
-    is all that is searched. `also`: a region that failed elsewhere. HeapfitError if the heap cannot
+    is all that is searched. `also`: a region that failed elsewhere. Where a heap's longer headers
+    fail in memories above one that serves, the need is with these. HeapfitError if the heap cannot
     serve a request.
     """
     found = tuple(
@@ -204,7 +205,7 @@ def measure(
         for one in recordings
     )
     needs = Needs(heap, found)
-    grown = grow_headers(heap, needs.memories)
+    grown = grow_headers(heap, [None])
     if grown == heap:
         return needs
     again = measure(
@@ -216,7 +217,9 @@ def measure(
         threads=threads,
         every_size=every_size,
     )
-    return replace(again, more_events=again.more_events + needs.events)
+    if grow_headers(heap, again.memories) == heap:
+        return replace(needs, more_events=again.events)
+    return replace(again, more_events=needs.events)
 
 
 def find_searches(
