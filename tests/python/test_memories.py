@@ -17,6 +17,7 @@ from small_traces import heapfit, heapfit_json
 from heapfit import _engine, check, check_memories, generate_code, join_programs, place
 from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.place import run
+from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
@@ -38,6 +39,7 @@ from heapfit.plan.memories import (
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import LARGEST_REGION
+from heapfit.results.memories import CURVE
 from heapfit.trace.in_memory import from_arrow
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.stored import Trace
@@ -225,6 +227,33 @@ def test_the_chosen_memory_serves_the_share_and_every_need(demand):
     assert refused.refusal is not None or refused.share(chosen.inside) < 0.8
     sizes = [one.by_site.size for one in placing.curve]
     assert sizes == sorted(sizes)
+
+
+def test_each_size_of_the_curve_serves_with_the_reserve_that_stands_beside_it(demand):
+    memories = two(64 << 10)
+    placing = place_requests(memories, [demand], PlacingOptions(0.8))
+    rows = placing.to_arrow().to_pylist()
+    assert any(row["reserve"] for row in rows)
+    for row in rows:
+        plan = plan_for(memories, InsideRule(row["up_to"], reserve=row["reserve"]), row["by_size"])
+        replayed = replay_jointly(plan, [demand], [demand.requests(plan)])
+        assert replayed.refusal is None
+    reserves = [column for column in CURVE if column.field in ("reserve", "site_reserve")]
+    assert [[column.figure(one) for column in reserves] for one in placing.curve] == [
+        [one.by_size.rule.reserve, one.by_site.rule.reserve] for one in placing.curve
+    ]
+
+
+def test_the_chosen_rule_has_one_size(tmp_path):
+    """The size from which on all do is that of its kind and of the curve, too."""
+    path = packets(tmp_path / "packets.csv", events=600)
+    trace = import_file(path, tmp_path / "packets.parquet")
+    memories = [replace(one, plan=find_heap("tlsf", 8).plan) for one in two(64 << 10)]
+    demands = [demand_of("packets", load_trace(trace), [])]
+    placing = place_requests(memories, demands, PlacingOptions(0.8))
+    asked = next(one for one in placing.curve if one.share == placing.share)
+    assert placing.chosen == placing.by_size == asked.by_size
+    assert [name for name, _ in placing.rules][1] == f"chosen: up to {placing.by_size.rule.up_to} B"
 
 
 def test_memories_that_cannot_be_are_told(demand):

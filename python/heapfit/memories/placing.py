@@ -169,7 +169,9 @@ class Placing(Tabular):
                 "share": lambda one: one.share,
                 "by_size": lambda one: one.by_size and one.by_size.size,
                 "up_to": lambda one: one.by_size and one.by_size.rule.up_to,
+                "reserve": lambda one: one.by_size and one.by_size.rule.reserve,
                 "by_site": lambda one: one.by_site and one.by_site.size,
+                "site_reserve": lambda one: one.by_site and one.by_site.rule.reserve,
             },
         )
 
@@ -243,6 +245,11 @@ def place_requests(
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
     chosen, size, longer, changes = _settle(search, found, options)
+    alone, *both = (
+        chosen if one is not None and one.rule == chosen.rule else one
+        for one in (alone, asked.by_size, asked.by_site)
+    )
+    curve[curve.index(asked)] = asked = CurvePoint(asked.share, *both)
     progress(_STEP, 1.0)
     return Placing(
         memories=tuple(memories),

@@ -55,9 +55,21 @@ CURVE: tuple[Column[CurvePoint], ...] = (
     Column("by_size", "by size", lambda one: one.by_size and one.by_size.size, told=known_size),
     Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to, told=known_size),
     Column(
+        "reserve",
+        "for needs",
+        lambda one: one.by_size and one.by_size.rule.reserve,
+        told=known_size,
+    ),
+    Column(
         "by_site", "by call site", lambda one: one.by_site and one.by_site.size, told=known_size
     ),
     Column("sites", "sites", lambda one: one.by_site and len(one.by_site.rule.sites)),
+    Column(
+        "site_reserve",
+        "for needs",
+        lambda one: one.by_site and one.by_site.rule.reserve,
+        told=known_size,
+    ),
 )
 
 
