@@ -192,7 +192,8 @@ void bind_results(nb::module_ &module) {
             nb::rv_policy::move)
         .def_ro("events", &RegionSearch::events, "Of all replays.")
         .def_ro("events_left", &RegionSearch::events_left,
-                "About what it would take to replay every size left out; 0: none was.")
+                "About what it would take to replay every size left out above R_safe; 0: none was.")
+        .def_ro("events_below", &RegionSearch::events_below, "Likewise, of those below it.")
         .def_ro("height", &RegionSearch::height,
                 "Of the lowest placement that a replay made of all blocks.")
         .def_ro("height_region", &RegionSearch::height_region, "In which; 0: none was made.")

@@ -20,7 +20,9 @@ from hypothesis import strategies as st
 from loads import STANDARD, write_load
 from small_traces import bimodal, fit_json, heapfit, heapfit_json, load_lines
 
+import heapfit as heapfit_library
 from heapfit import _engine
+from heapfit.checks.check import CheckOptions
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms
 from heapfit.comparison.costs.measures import Measures
@@ -49,6 +51,7 @@ from heapfit.fitting import assessment, incumbent
 from heapfit.fitting.choice import Choice
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit
+from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.parts import PARTS, cut_parts
 from heapfit.fitting.verify.survival import Survival
@@ -57,6 +60,7 @@ from heapfit.importers import ImportOptions, import_file, open_any
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import load_plan
 from heapfit.plan.quantities import LARGEST_REGION
+from heapfit.results.fit_page import case_from_fit
 from heapfit.results.screen import first_screen
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, REPLAYED, RESIZE, is_allocation, is_end
@@ -265,6 +269,27 @@ def test_a_heap_that_is_kept_is_tried_in_its_own_memory_and_the_json_says_so(
     rows = content_of(first_screen(fitted, is_whole=False))["changes"]
     assert rows == fitted.changes.to_rows()
     assert sum(one["is_counted"] for one in rows) == len(fitted.changes.counted) > 8
+
+
+def test_a_heap_that_does_has_one_need_on_all_screens_and_all_above_it_serve() -> None:
+    source = TRACES / "routes32-1.parquet"
+    fits = [fit_heap(source, FitOptions(whole=is_whole)).found for is_whole in (False, True)]
+    found, shown = fits[0], load_trace(fits[0].trace)
+    heap, size = found.answer.heap, found.answer.size
+    assert (heap.name, found.answer.is_kept) == ("tlsf", True)
+    for one in fits:
+        row = next(row for row in one.references if row.title == heap.title)
+        assert row.size == one.answer.size == size
+        assert one.plan_file.r_safe == one.comparison.row("tlsf").r_safe == size.r_safe
+    kept = case_from_fit(found, shown).winner
+    assert (kept.heap, kept.r_safe) == (heap, size.r_safe)
+    compared = heapfit_library.compare(found.trace, "tlsf").row("tlsf")
+    options = CheckOptions(measure=True)
+    (run,) = heapfit_library.check(source, heap=f"tlsf:{size.region}", options=options).recordings
+    assert compared.r_safe == run.needed.r_safe == size.r_safe
+    trial = heap.trial(shown)
+    above = range(size.r_safe - 8, int(1.1 * size.r_safe), 8)
+    assert [one for one in above if not trial.run(one).runs] == [size.r_safe - 8]
 
 
 # ---- heaps, code and logs

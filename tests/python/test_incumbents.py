@@ -30,7 +30,7 @@ from heapfit.comparison.incumbents.heap_names import (
     is_simulated,
     list_heap_names,
 )
-from heapfit.comparison.incumbents.needs import measure, measure_with_notes
+from heapfit.comparison.incumbents.needs import measure, measure_with_notes, search
 from heapfit.comparison.incumbents.replacement import HeapCost, IncumbentVerdict, Pair
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
 from heapfit.comparison.incumbents.served import ServedRequests
@@ -49,6 +49,7 @@ from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE
 from heapfit.trace.stored import Trace
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
+ROUTES = Path(__file__).parents[2] / "examples/recordings/traces/routes32-1.parquet"
 
 
 @dataclass
@@ -190,6 +191,16 @@ def test_where_lwips_longer_headers_fail_above_what_serves_the_need_lies_above_t
     kept = next(one for one in fitted.references if one.standing == "today")
     assert kept.size == fitted.today.costs[0].size
     assert kept.size.r_safe == expected[1]
+
+
+def test_where_r_safe_alone_is_needed_no_setting_below_it_is_tried():
+    """Of a heap whose settings lie between our regions, and more sizes serve than are replayed."""
+    run = load_trace(Trace.open(ROUTES))
+    heap = find_heap("mattconte-tlsf", 8)
+    both, less = (search(heap, heap.trial(run), is_safe_alone=one) for one in (False, True))
+    assert both.r_min <= both.r_safe == less.r_safe
+    assert less.r_min is None
+    assert less.events < both.events < 250 * len(run.events)
 
 
 def test_what_a_heap_cannot_serve_is_told():

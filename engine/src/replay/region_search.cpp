@@ -218,8 +218,10 @@ class Search {
             search_.sizes.push_back(one->first);
             search_.succeeded.push_back(one->second.runs ? 1 : 0);
             if (const auto next = std::next(one); next != end) {
-                search_.events_left += ((next->first - one->first - 1) / region_unit) *
-                                       (one->second.events + next->second.events) / 2;
+                const bool is_above = one->first >= search_.r_safe.value_or(0);
+                (is_above ? search_.events_left : search_.events_below) +=
+                    ((next->first - one->first - 1) / region_unit) *
+                    (one->second.events + next->second.events) / 2;
             }
         }
     }

@@ -119,7 +119,7 @@ def _measure_plugins(
             for i, (_, one) in enumerate(compared)
         ]
         return measure_all(
-            plugins, traces, request.alignment, progress, every_size=request.precision.every_size
+            plugins, traces, request.alignment, progress, every_size=request.precision is EXACT
         )
 
 

@@ -11,7 +11,7 @@ from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.comparison import Comparison, with_series
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.matrix import Matrix, Source
-from heapfit.comparison.measuring import measure_candidate
+from heapfit.comparison.measuring import Precision, measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.comparison.verdict import select_row
 from heapfit.programs.site_names import site_names
@@ -42,7 +42,12 @@ def keep_heap(case: ReportCase, kept: Heap) -> ReportCase:
     """The case with the heap that is kept as its winner, measured as the rows are."""
     comparison, shown = case.comparison, case.shown
     one = Candidate(kept.title, kept, "the heap that is kept", False)
-    row = measure_candidate(one, shown, base_alignment=comparison.base_alignment)
+    row = measure_candidate(
+        one,
+        shown,
+        base_alignment=comparison.base_alignment,
+        precision=Precision(is_of_all=False),  # as it was found for the answer
+    )
     others = (
         other for other in comparison.rows if not other.heap.is_ours or other.plan != kept.plan
     )
@@ -58,8 +63,13 @@ def make_case(
     `programs`: recorded ones, for the names of call sites.
     """
     comparison, winner = with_series(comparison, winner, shown)
-    beside = find_usual_heap(shown.alignment)
-    return ReportCase(shown, comparison, winner, beside, sites=site_names(shown, programs))
+    return ReportCase(
+        shown,
+        comparison,
+        winner,
+        find_usual_heap(shown.alignment),
+        sites=site_names(shown, programs),
+    )
 
 
 def case_of_matrix(

@@ -13,6 +13,7 @@ from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 
+from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds, quick_bounds
 from heapfit.bounds.worst_cases import Limits, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
@@ -137,17 +138,17 @@ def compare(
         reject_empty_portfolio(portfolio.not_applicable)
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    search = _ComparisonSearch(loaded, portfolio, base, bounds.packing, progress)
-    with closing(search):
+    with closing(_ComparisonSearch(loaded, portfolio, base, bounds.packing, progress)) as search:
         order = sort_by_cost(loaded, portfolio.candidates)
-        search.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
+        first = replace(precision, every_size=bool(precision.every_size))
+        search.expect([one for _, one in order if precision.is_of_all or one.is_shown], first)
         for i, one in order:
-            search.measure(i, one, precision)
-        whole = replace(precision, every_size=True, is_of_all=True)
+            search.measure(i, one, first)
+        whole = replace(precision, every_size=True)
         while closer := rows_to_refine(search.found, loaded.trace.info.events, precision):
             for i in closer:
                 search.measure(i, portfolio.candidates[i], whole)
-            search.reopen(precision)
+            search.reopen(first)
     return _join_rows(loaded, base, rank_rows([*search.found.values()]), portfolio, bounds)
 
 
@@ -219,7 +220,7 @@ class _ComparisonSearch:
 
     def measure(self, i: int, one: Candidate, precision: Precision) -> None:
         """Measures a candidate unless it cannot win; replaces the row that it has already."""
-        limit = None if precision.is_of_all else self._pruning.limit(one)
+        limit = None if precision.is_of_all or precision.every_size else self._pruning.limit(one)
         row = None if limit is None else try_limit(one, self._loaded, self._base, limit)
         if row is None or row.r_safe_at_least is None:
             tried = row
@@ -262,15 +263,15 @@ def rows_to_refine(
     place. A system's heap is looked at, too: its need is the same number in every command. Where it
     would take too long, R_safe stays the smallest found.
     """
-    if not precision.every_size_of_best:
+    if precision.every_size is not None:
         return []
-    most = limit_to_try_all(events)
     kinds = group(((row.is_cut_to_trace, row.is_searched_further), row) for row in found.values())
     first = [row for rows in kinds.values() for row in rank_rows(rows)[:_ROWS_TO_TRY_ALL]]
     return [
         i
         for i, row in found.items()
-        if 0 < row.events_left <= most
+        if row.events_left <= limit_to_try_all(events)
+        and (row.events_left or (precision.is_of_all and row.step > _engine.REGION_UNIT))
         and (not row.heap.is_ours or any(row is one for one in first))
     ]
 

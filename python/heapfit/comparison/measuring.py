@@ -20,14 +20,13 @@ from heapfit.trace.loaded import LoadedTrace
 class Precision:
     """How exactly R_min and R_safe are to be known (decision 19)."""
 
-    every_size: bool = False  # each multiple of 8 B of the window, whatever it takes
-    every_size_of_best: bool = True  # likewise, of the few plans that may win, where it is cheap
+    # Each multiple of 8 B of the window; None: where it is cheap, of the few plans that may win.
+    every_size: bool | None = None
     is_of_all: bool = True  # else R_safe only of plans that may win (pruning.py)
 
 
 STANDARD_PRECISION = Precision()
 EXACT = Precision(every_size=True)
-WITHOUT_EVERY_SIZE = Precision(every_size_of_best=False)
 
 
 def measure_candidate(
@@ -42,7 +41,7 @@ def measure_candidate(
     """One plan's smallest regions on a trace, and a metered replay in R_safe.
 
     Every region begins at a multiple of `base_alignment`. `packing`: bytes of an offline packing
-    that replays may beat.
+    that replays may beat. If the precision is of all, `events_left` are those above R_safe.
     """
     plan, heap, events = candidate.plan.engine(), candidate.heap, candidate.heap.events(loaded)
     trial = _engine.Trial(plan, events, base_alignment)
@@ -55,8 +54,7 @@ def measure_candidate(
         is_safe_alone=False if precision.is_of_all else None,
         known=find_searches(loaded.found, base_alignment, candidate.plan),
     )
-    grown = grow_headers(heap, [None])
-    if grown != heap:
+    if (grown := grow_headers(heap, [None])) != heap:
         row = measure_candidate(
             replace(candidate, heap=grown),
             loaded,
@@ -65,12 +63,9 @@ def measure_candidate(
             packing=packing,
             progress=progress,
         )
-        if grow_headers(heap, [row.r_safe]) != heap:
-            # A memory with short headers may serve below those with long ones that fail.
-            return (
-                replace(row, r_min=need.r_min) if grow_headers(heap, [need.r_min]) == heap else row
-            )
-    found = need.search
+        is_short = grow_headers(heap, [need.r_min]) == heap
+        if grow_headers(heap, [row.r_safe]) != heap:  # above some that serve with short ones
+            return replace(row, r_min=need.r_min) if is_short else row
     memory = need.r_min if need.r_safe is None else need.r_safe
     region = (0 if memory is None else heap.region(memory), base_alignment)
     replay = None if memory is None else replay_in(plan, events, region)
@@ -78,10 +73,10 @@ def measure_candidate(
         make_row(candidate, load_of(loaded)),
         r_min=need.r_min,
         r_safe=need.r_safe,
-        step=found.step if found.searched else 0,
+        step=need.search.step if need.search.searched else 0,
         replay=replay,
-        events_left=found.events_left,
-        placed=_lower_placement(candidate, events, trial, found, packing),
+        events_left=need.search.events_left + need.search.events_below * (not precision.is_of_all),
+        placed=_lower_placement(candidate, events, trial, need.search, packing),
         work=_work_of(need, replay, precision),
     )
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
-from heapfit.comparison.comparison import Comparison, rows_to_refine
+from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.incumbents.heap_names import RUNGS
 from heapfit.comparison.margin import UNIT, heap_size, largest_r_safe
 from heapfit.comparison.measuring import Precision, measure_candidate, try_limit
@@ -100,11 +99,7 @@ class PrunedRows:
             work = tried.work + Work(changed=changed)
             if not is_served:
                 return replace(row, work=row.work + work), work
-        search = partial(measure_candidate, row, self.loaded, base_alignment=base)
-        found = search(precision=self.precision)
-        if rows_to_refine({0: found}, len(self.loaded.events), self.precision):
-            every = search(precision=replace(self.precision, every_size=True))
-            found = with_work_of(every, found)
+        found = measure_candidate(row, self.loaded, base_alignment=base, precision=self.precision)
         work += found.work
         return replace(found, work=row.work + work), work
 

@@ -37,7 +37,7 @@ class Row(Brief, Candidate):
     load: Load  # of the trace, or of all
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
     # Its series is empty, but of rows that went through with_series.
-    events_left: int = 0  # that trying every region between the scanned ones would take, about
+    events_left: int = 0  # that trying every region left out would take, about (measuring.py)
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was pruned, as it cannot win
     work: Work = NO_WORK  # that all this took
@@ -105,7 +105,7 @@ class Row(Brief, Candidate):
 
     @property
     def is_exhaustive(self) -> bool:
-        """True if every multiple of 8 B was tried; else R_safe is the smallest found."""
+        """True if every multiple of 8 B above R_safe was tried; else it is the smallest found."""
         return self.events_left == 0
 
     @property
@@ -146,8 +146,8 @@ def row_table(rows: Sequence[Row]) -> pa.Table:
 
 
 def with_work_of(row: Row, before: Row) -> Row:
-    """A row that was measured again, with what the first measurement took."""
-    return replace(row, work=before.work + row.work)
+    """A row that was measured again, with what the first measurement took, and its R_min."""
+    return replace(row, r_min=row.r_min or before.r_min, work=before.work + row.work)
 
 
 def rank_rows(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapfit.comparison.measuring import STANDARD_PRECISION, WITHOUT_EVERY_SIZE, Precision
+from heapfit.comparison.measuring import Precision
 from heapfit.design.budgets.certified import Method
 from heapfit.design.effort import Effort
 from heapfit.plan.plan import Plan
@@ -32,7 +32,7 @@ class PlanOptions:
     @property
     def precision(self) -> Precision:
         """The precision of the search for each plan's regions."""
-        return WITHOUT_EVERY_SIZE if self.effort == Effort.QUICK else STANDARD_PRECISION
+        return Precision(every_size=False if self.effort == Effort.QUICK else None)
 
     @property
     def learns(self) -> bool:

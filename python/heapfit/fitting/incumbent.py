@@ -13,7 +13,13 @@ from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.measures import measures_of
 from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
 from heapfit.comparison.incumbents.heap_names import COMMON_HEAPS, name_system_heap
-from heapfit.comparison.incumbents.needs import Needs, grow_headers, measure, measure_with_notes
+from heapfit.comparison.incumbents.needs import (
+    Needs,
+    grow_headers,
+    measure,
+    measure_with_notes,
+    refine,
+)
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
 from heapfit.comparison.row import Row
@@ -237,7 +243,8 @@ def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | 
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
     None where a row of the comparison dominates that one: then it is no reason to do without a new
-    heap. One that would do is tried on changed programs first, and if it fails there, the next.
+    heap. One that would do is measured as the rows are and tried on changed programs first, and if
+    it fails there, the next.
     """
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
@@ -253,7 +260,9 @@ def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | 
         if found.is_kept:
             if is_dominated(offer, judge.row_offers(offer.region)):
                 return best
-            found = judge.compare(needs, is_known=False, is_tried=True)
+            refined = refine(needs, judge.searched)
+            judge.work += Work(beside=refined.events)
+            found = judge.compare(refined, is_known=False, is_tried=True)
         elif best is not None:
             return best
         if found.is_kept or found.changes is None:

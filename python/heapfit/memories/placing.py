@@ -232,23 +232,19 @@ def place_requests(
         refusal = search.point(InsideRule(), memories[0].size).joint.refusal
         raise HeapfitError(f"{refusal} (give that memory more, or another one that offers it)")
     curve: list[CurvePoint] = []
-    shares = sorted({*SHARES, options.share})
-    for number, share in enumerate(shares):
+    for number, share in enumerate(shares := sorted({*SHARES, options.share})):
         curve.append(_curve_point(search, requests, alone, share, curve))
         progress(_STEP, (number + 1) / (len(shares) + 2))
     asked = next(one for one in curve if one.share == options.share)
-    enough = alone if alone.share >= options.share else None
-    found = [one for one in (enough, asked.by_size, asked.by_site) if one is not None]
+    kinds = (alone if alone.share >= options.share else None, asked.by_size, asked.by_site)
+    found = [one for one in kinds if one is not None]
     if not found:
         raise HeapfitError(
             f"{memories[0].name}: {memories[0].size:,} B do not serve {100 * options.share:g} % of "
             "requests beside all that need it (give it more, or ask for a smaller --admission)"
         )
     chosen, size, longer, changes = _settle(search, found, options)
-    alone, *both = (
-        chosen if one is not None and one.rule == chosen.rule else one
-        for one in (alone, asked.by_size, asked.by_site)
-    )
+    enough, *both = (chosen if one and one.rule == chosen.rule else one for one in kinds)
     curve[curve.index(asked)] = asked = CurvePoint(asked.share, *both)
     progress(_STEP, 1.0)
     return Placing(
@@ -257,7 +253,7 @@ def place_requests(
         is_partial=any(bool((one.weights[one.asks] == 0).any()) for one in counted),
         share=options.share,
         needing=requests.needing_share,
-        alone=alone,
+        alone=enough or alone,
         chosen=chosen,
         by_size=asked.by_size,
         by_site=asked.by_site,

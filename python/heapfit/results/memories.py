@@ -55,10 +55,7 @@ CURVE: tuple[Column[CurvePoint], ...] = (
     Column("by_size", "by size", lambda one: one.by_size and one.by_size.size, told=known_size),
     Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to, told=known_size),
     Column(
-        "reserve",
-        "for needs",
-        lambda one: one.by_size and one.by_size.rule.reserve,
-        told=known_size,
+        "reserve", "for needs", lambda at: at.by_size and at.by_size.rule.reserve, told=known_size
     ),
     Column(
         "by_site", "by call site", lambda one: one.by_site and one.by_site.size, told=known_size
@@ -67,7 +64,7 @@ CURVE: tuple[Column[CurvePoint], ...] = (
     Column(
         "site_reserve",
         "for needs",
-        lambda one: one.by_site and one.by_site.rule.reserve,
+        lambda at: at.by_site and at.by_site.rule.reserve,
         told=known_size,
     ),
 )

@@ -61,7 +61,8 @@ struct RegionSearch {
                                          // not searched
     std::vector<std::uint8_t> succeeded; // of each size: 1 if the trace runs in it
     std::uint64_t events = 0;            // of all replays
-    std::uint64_t events_left = 0;       // that every size left out of the window would take, about
+    std::uint64_t events_left = 0;       // that every size left out above R_safe would take, about
+    std::uint64_t events_below = 0;      // likewise, of those below it
     // The lowest placement that any replay made of the whole trace, and the region it was made in;
     // of heaps whose blocks lie in one piece each, a bound on what a clairvoyant heap needs.
     Bytes height = 0;

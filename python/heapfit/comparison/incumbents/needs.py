@@ -98,7 +98,7 @@ def search(
 ) -> Need:
     """The smallest regions in which a trial of the heap serves; `measure` has the rules.
 
-    `is_safe_alone`: R_min only where one run tells it; None: or where R_safe is known already.
+    `is_safe_alone`: R_min only where one run tells it; None: or by the sizes of one step alone.
     `known`: searches on this recording, of regions that begin alike; it is added to.
     """
     step, events = f"compare {heap.name}", 0
@@ -112,15 +112,16 @@ def search(
         for is_less in (False,) if is_safe_alone is False else (False, True):
             if (*asked, whole, is_less) in known:
                 return known[*asked, whole, is_less]
-        found = trial.scan(threads, tell, whole, also, is_safe_alone is True)
-        known[*asked, whole, is_safe_alone is True], events = found, events + found.events
+        is_less = whole if is_safe_alone is None else is_safe_alone
+        found = trial.scan(threads, tell, whole, also, is_less)
+        known[*asked, whole, is_less], events = found, events + found.events
         return found
 
-    found = scan(bool(every_size))
+    first = found = scan(bool(every_size))
     if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
         found = scan(True)
     progress(step, 1.0)
-    r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
+    r_min, r_safe = (one and heap.memory(one) for one in (found.r_min or first.r_min, found.r_safe))
     need = Need(r_min, r_safe, found, events)
     # Memory and region may be further apart in some sizes than in others, by the heap's classes.
     tried = () if heap.is_ours else found.sizes.tolist()
@@ -133,23 +134,22 @@ def _search_settings(heap: Heap, trial: _engine.Trial, need: Need, also: int) ->
 
     Each is tried where each of ours was; else the next from there on that serves is taken.
     """
-    found, events = need.search, [need.events]
+    found, events, forked = need.search, [need.events], _engine.ForkedTrial(trial)
 
     def serves(setting: int) -> bool:
-        tried = trial.run(heap.region(heap.memory_of(setting)))
-        events.append(tried.events)
+        tried = forked.run(heap.region(heap.memory_of(setting)))
+        events.append(tried.events - tried.known)
         return tried.runs
 
-    least = trial.smallest_region
-    known = (found.r_min or least, found.r_safe or least, found.sizes[-1], also or least)
-    first, last, top, failed = (-(-heap.set_to(heap.memory(int(one))) // 8) * 8 for one in known)
+    safe = found.r_safe or trial.smallest_region
+    known = (found.r_min or safe, max(safe, also), found.sizes[-1])
+    first, last, top = (-(-heap.set_to(heap.memory(int(one))) // 8) * 8 for one in known)
     if found.searched and not found.events_left:
         r_min, r_safe = try_every_size(serves, {}, range(top, 0, -8))
     else:
-        last = max(last, failed)
         r_safe = next((one for one in range(last, 2 * last, 8) if serves(one)), None)
         r_min = next((one for one in range(first, last, 8) if serves(one)), r_safe)
-    r_min, r_safe = (one and heap.memory_of(one) for one in (r_min, r_safe))
+    r_min, r_safe = (one and heap.memory_of(one) for one in (found.r_min and r_min, r_safe))
     return Need(r_min, r_safe, found, sum(events))
 
 
@@ -189,7 +189,7 @@ def measure(
     fail in memories above one that serves, the need is with these. HeapfitError if the heap cannot
     serve a request.
     """
-    found = tuple(
+    found = (
         search(
             heap,
             heap.trial(one, base),
@@ -204,7 +204,7 @@ def measure(
         )
         for one in recordings
     )
-    needs = Needs(heap, found)
+    needs = Needs(heap, tuple(found))
     grown = grow_headers(heap, [None])
     if grown == heap:
         return needs
@@ -217,9 +217,23 @@ def measure(
         threads=threads,
         every_size=every_size,
     )
-    if grow_headers(heap, again.memories) == heap:
-        return replace(needs, more_events=again.events)
-    return replace(again, more_events=needs.events)
+    is_short = grow_headers(heap, again.memories) == heap
+    asked, other = (needs, again) if is_short else (again, needs)
+    return replace(asked, more_events=other.events)
+
+
+def refine(needs: Needs, recordings: Sequence[LoadedTrace]) -> Needs:
+    """The needs with R_safe alone, for which every size is tried where that is cheap."""
+    found = (
+        search(
+            needs.heap,
+            needs.heap.trial(one),
+            is_safe_alone=True,
+            known=find_searches(one.found, one.largest_alignment, needs.heap.plan),
+        )
+        for one in recordings
+    )
+    return replace(needs, found=tuple(found), more_events=0)
 
 
 def find_searches(
