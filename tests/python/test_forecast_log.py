@@ -887,6 +887,17 @@ def test_a_task_is_named_without_a_clock_and_in_a_table_of_ones_own(tmp_path):
     assert seen.holders[1].pace * 600 == pytest.approx(40, rel=0.02)
 
 
+def test_free_bytes_are_no_part_of_the_row_before(tmp_path):
+    """A task's peak, 9,300 B, above the 9,000 B that it holds, made the least ever free 0 B."""
+    rows = "".join(
+        f"[2026-03-01 {i:02}:00:00] free heap {300_000 - 50 * i}\n"
+        f"Task|Heap|Peak\n----|----|----\nnet|{5_000 + 50 * i}|{5_050 + 50 * i}\nui|9000|9300\n"
+        for i in range(24)
+    )
+    (tmp_path / "log").write_text(rows)
+    assert find_outlook(read_log(tmp_path / "log")).least == 300_000 - 50 * 23
+
+
 def test_what_a_task_holds_may_be_no_number_or_above_the_heap(tmp_path):
     rows = "".join(
         f"I ({600_000 * i}) m: heap free {20_000 - 40 * i} of 40000\n| Task name | Used | Peak |\n"

@@ -265,8 +265,12 @@ def _join(samples: Sequence[Sample]) -> list[Sample]:
     failures = [one for one in samples if one.values.keys() == {Field.FAILED}]
     for sample in (one for one in samples if one.values.keys() != {Field.FAILED}):
         state = last.get(sample.memory)
-        is_more = state is not None and state.boot == sample.boot and not sample.is_whole
-        if state is None or not is_more or sample.values.keys() & state.values.keys():
+        if (
+            state is None
+            or (state.is_whole or sample.is_whole)
+            or state.boot != sample.boot
+            or sample.values.keys() & state.values.keys()
+        ):
             states.append(sample)
             last[sample.memory] = sample
             continue
