@@ -171,8 +171,9 @@ TEST(what_every_size_left_would_take_is_told) {
     const RegionSearch all = search_regions({64, 99000}, trial, every_size);
     const std::uint64_t window = 100 * (30000 / 8 + 1) + 40 * (10000 / 8);
     CHECK(all.events_left == 0 && all.events >= window && all.events < window + 1000);
-    const std::uint64_t guess = some.events + some.events_left;
+    const std::uint64_t guess = some.events + some.events_left + some.events_below;
     CHECK(guess > all.events - 2000 && guess < all.events + 2000);
+    CHECK(some.events_below > 40 * 10000 / 8 - 2000 && some.events_left > 100 * 20000 / 8);
 }
 
 TEST(a_size_that_failed_elsewhere_is_below_r_safe) {
