@@ -204,6 +204,7 @@ def test_every_candidate_has_its_exact_figures(fitted):
             assert cells[1:4] == ["–", f"≥ {least:,} B", f"≥ {least / row.u_max:.3f}"]
             continue
         assert [number(cell) for cell in cells[1:3]] == [row.r_min, row.r_safe]
+        assert (cells[1] == "–") == (row.r_min is None and row.r_safe is not None)
         assert number(margin) == heap_size(row.needed, row.known).region >= row.r_safe
         if replay is None:
             assert cells[3:8] == ["–"] * 5
@@ -219,7 +220,7 @@ def test_every_candidate_has_its_exact_figures(fitted):
 
 
 def number(cell: str) -> int | None:
-    return None if cell == "none" else int(cell.removesuffix(" B").replace(",", ""))
+    return None if cell in ("none", "–") else int(cell.removesuffix(" B").replace(",", ""))
 
 
 def test_the_key_figures_are_the_fits(fitted):

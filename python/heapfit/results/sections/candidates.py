@@ -120,7 +120,8 @@ def _name_row(row: Row, winner: Row, unbeaten: Collection[str]) -> Cell:
 
 
 def _least_region(row: Row) -> str | None:
-    return size(row.r_min) if row.r_safe_at_least is None else None
+    """R_min; None where it was not looked for, as of a heap of which R_safe alone is needed."""
+    return size(row.r_min) if row.r_min or not (row.r_safe or row.r_safe_at_least) else None
 
 
 def _safe_region(row: Row) -> str:
