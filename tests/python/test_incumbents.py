@@ -687,14 +687,6 @@ def test_aligned_requests_take_what_they_take_in_the_source(tmp_path, heap, line
     assert [heapfit(*one, folder=tmp_path).returncode for one in checks] == [3, 0]
 
 
-def test_blocks_that_freertos_traces_print_need_in_heap_4_what_they_needed_there(tmp_path):
-    """By heap_4.c, which needs 16 B beside the three chunks, whose headers are in their sizes."""
-    lines = ["0x20000108, 32", "0x20000128, 1032", "0x20000530, 16"]
-    (tmp_path / "t.log").write_text("".join(f"traceMALLOC({one})\n" for one in lines))
-    content = heapfit_json("compare", "t.log", "heap_4", folder=tmp_path)
-    assert content["u_max"] == 24 + 1024 + 8 and content["rows"][0]["r_safe"] == 1_096
-
-
 def test_what_a_heap_takes_itself_is_told_before_any_request():
     """A buddy of 1,024 B in atoms of 8 has a byte for each atom, and 128 B of bins."""
     taken = {name: find_heap(name, 8).taken_by_itself(1_280) for name in ("buddy", "heap_4")}

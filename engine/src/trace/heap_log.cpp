@@ -171,7 +171,6 @@ struct Dialect {
     std::span<const LogPattern> patterns;
     std::string_view note;     // what its sizes are, where they are not requests
     std::string_view end = {}; // the line that ends a whole one; "" = none does
-    std::uint64_t header = 0;  // bytes of each size, a multiple of 8, that are the heap's own
 };
 
 // What stands behind a call that has its callers in lines of their own.
@@ -197,11 +196,8 @@ constexpr auto dialects = std::to_array<Dialect>({
     {"ESP-IDF's heap trace", esp_list, what_is_live},
     {"ESP-IDF's heap dump", esp_blocks, what_is_live},
     {"log-malloc2", log_malloc, ""},
-    {"FreeRTOS's trace macros",
-     freertos,
-     "Sizes are those of heap_4's blocks less 8 B of header: 0 to 7 B more than was requested.",
-     {},
-     8},
+    {"FreeRTOS's trace macros", freertos,
+     "Sizes are those of blocks, header and rounding included: requests are less."},
     {"SystemView's heap events", system_view, ""},
     {"Mbed's memory trace", mbed, ""},
     {"mtrace", mtrace, "", "= End"},
@@ -531,9 +527,6 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     request.op = call.op;
     request.id = call.address;
     request.size = call.size;
-    if (dialect_ && call.size % 8 == 0 && call.size > dialects[*dialect_].header) {
-        request.size -= dialects[*dialect_].header;
-    }
     request.alignment = call.alignment;
     request.time = carry_on(call);
     request.thread = static_cast<std::uint32_t>(call.thread);
