@@ -26,7 +26,7 @@ from heapfit.memories.changes import try_changed_programs
 from heapfit.memories.demand import demand_of, parse_need, require_known_sites
 from heapfit.memories.joining import Joining, arena_of, join_recorded, program_of
 from heapfit.memories.joint import replay_jointly
-from heapfit.memories.placing import PlacingOptions, place_requests
+from heapfit.memories.placing import PlacingOptions, place_recordings, place_requests
 from heapfit.memories.search import InsideRule, MemorySearch, plan_for
 from heapfit.memories.settings import list_sections, list_zephyr
 from heapfit.plan.memories import (
@@ -214,6 +214,41 @@ def test_a_block_that_is_resized_needs_what_it_was_allocated_for(tmp_path):
     demand = demand_of("grown", load_trace(trace), [parse_need("dma=1K")])
     assert demand.needs.tolist() == [DMA, DMA, 0, 0]
     assert demand.byte_events.tolist() == [2000, 80, 80, 0]
+
+
+BOTH = ("internal=64K:dma", "psram=1M")
+
+
+@pytest.mark.parametrize(
+    ("heap", "alone", "shared", "reserve"),
+    [
+        ("heap_4", 14_120, 14_512, 14_120),
+        ("mattconte-tlsf", 23_280, 23_752, 0),
+        ("nuttx", 14_480, 15_232, 14_480),
+        ("rt-thread", 14_296, 14_848, 14_296),
+        ("esp-tlsf", 14_816, 16_752, 0),
+    ],
+)
+def test_memories_are_as_large_as_the_systems_own_sources_need(
+    recording, heap, alone, shared, reserve
+):
+    """By the sources, 32 bit, each memory with one: in 8 B less they refuse, or less is inside."""
+    placing = place_recordings([recording], BOTH, PlacingOptions(0.6, allocators=(heap,)))
+    chosen = placing.chosen
+    assert (placing.alone.size, chosen.size, chosen.rule.reserve) == (alone, shared, reserve)
+    assert chosen.rule.up_to == 24
+    inside, others, *kept = placing.plan.memories
+    held = sum(placing.heap.memory(one.size) for one in (inside, *kept))
+    assert held == placing.size.region
+    assert placing.heap.memory(others.size) == 1 << 20
+
+
+def test_a_resize_that_takes_a_new_block_needs_the_old_one_beside_it(tmp_path):
+    """FreeRTOS heap_4 serves none in place: its list's end, and two blocks with headers."""
+    source = tmp_path / "grows.csv"
+    source.write_text("op,object,size,needs\nalloc,1,200,2\nresize,1,400,0\nfree,1,0,0\n")
+    options = PlacingOptions(1.0, allocators=("heap_4",))
+    assert place_recordings([source], BOTH, options).alone.size == 8 + 208 + 408
 
 
 def test_the_chosen_memory_serves_the_share_and_every_need(demand):
@@ -515,7 +550,7 @@ def test_a_networks_tensors_are_sent_to_bounds(tmp_path: Path) -> None:
 
 def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joining:
     """Two recordings of lines OP,OBJECT,SIZE,TIME; or the second one as minimalloc's CSV."""
-    programs = []
+    programs, heap = [], find_heap("best_fit", 8)
     for number, text in enumerate((first, second)):
         path = folder / f"{number}.csv"
         is_arena = arena and number == 1
@@ -525,9 +560,9 @@ def join(folder: Path, first: str, second: str, *, arena: bool = False) -> Joini
             programs.append(
                 arena_of("arena", loaded, has_times=True)
                 if is_arena
-                else program_of(path.name, loaded, HEAP)
+                else program_of(path.name, loaded, heap)
             )
-    return join_recorded(programs[0], programs[1], HEAP)
+    return join_recorded(programs[0], programs[1], heap)
 
 
 def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path) -> None:
@@ -559,6 +594,15 @@ def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) 
     assert np.diff(block.times).tolist() == [10, 1, 4]
     clocks, peaks, _ = (region for _, region in joining.meetings)
     assert clocks == joining.programs[0].alone < peaks
+
+
+def test_two_programs_in_a_systems_heap_take_what_its_source_does(tmp_path: Path) -> None:
+    """FreeRTOS heap_4: headers and its list's end, and no resize in place."""
+    (tmp_path / "a.csv").write_text("op,object,size\nalloc,1,100\nresize,1,200\nfree,1,0\n")
+    (tmp_path / "b.csv").write_text("op,object,size\nalloc,1,1000\nfree,1,0\n")
+    joining = join_programs(tmp_path / "a.csv", tmp_path / "b.csv", "heap_4")
+    assert [one.alone for one in joining.programs] == [8 + 112 + 208, 8 + 1008]
+    assert joining.most == 8 + 112 + 208 + 1008
 
 
 def test_examples_need_less_together_whichever_way_they_meet(

@@ -292,8 +292,10 @@ def _job(source: Source, name: str, request: _CheckRequest) -> Job:
 
 
 # Seconds of an event in each stage of a recording that fails; of others some do not come.
-_STAGES = {"import": 2e-7, "replay": 2e-7, "read events": 2e-7, "search R": 6e-7}
-_STAGES |= {"count refusals": 3e-7, "find what grew": 5e-7}
+_STAGES = {
+    "import": 2e-7, "replay": 2e-7, "read events": 2e-7, "search R": 6e-7,
+    "count refusals": 3e-7, "find what grew": 5e-7,
+}  # fmt: skip
 
 
 def _check_in_job(

@@ -100,6 +100,7 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
     return [
         Fields(fields),
         Line(f"{first.name}: set it to {size.region:,} B. {describe_served(placing)}{lacks}"),
+        *map(Line, which_hold((command.allocators, f"Each has a heap of {placing.heap.title}."))),
         *map(Line, describe_outlook(placing)),
         *hide_unless(is_whole, [Group("longer_runs", describe_longer_runs(placing.longer, lasts))]),
         Line(""),

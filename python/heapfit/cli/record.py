@@ -185,8 +185,10 @@ def _target_parts(recording: TargetRecording) -> list[Part]:
     trace, log = recording.trace, recording.log
     info, ending = trace.info, recording.ending
     notes = (*info.notes, *(check_recorded_order(log, trace) if log else ()))
-    told = [f"{trace.path}: {info.events:,} events ({ending})"]
-    told += [f"{log}: what came over the line"] if log else []
+    told = [
+        f"{trace.path}: {info.events:,} events ({ending})",
+        *([f"{log}: what came over the line"] if log else []),
+    ]
     fields = {"trace": trace.path, **asdict(info), "notes": notes, "ending": ending, "log": log}
     return [Fields(fields), *(Line(text, is_copied=True) for text in told), *map(Note, notes)]
 

@@ -220,9 +220,8 @@ def find_least_of_whole(
     for rival in _list_rivals(choice):
         region = compute_size(least, best.winner.known, options).region - UNIT
         limit = largest_r_safe(region, rival.known, options.peak, options.margin)
-        if limit < (rival.r_safe or rival.r_safe_at_least or 0):
-            continue
-        if view.replay(rival.plan, limit)[0] is not None:
+        is_larger = limit < (rival.r_safe or rival.r_safe_at_least or 0)
+        if is_larger or view.replay(rival.plan, limit)[0] is not None:
             continue
         found = _take_rival(choice, rival, options, ignore_progress)
         searched, known = found.winner.r_safe, found.winner.known

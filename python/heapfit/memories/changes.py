@@ -96,7 +96,8 @@ class _Trial:
         """The plan with so large a first memory."""
         first, *others = self.search.memories
         roomy = (replace(one, size=min(2 * one.size, LARGEST_REGION)) for one in others)
-        return plan_for((first, *roomy), self.point.rule.widen(self.point.size, memory), memory)
+        rule = self.point.rule.widen(self.point.size, memory)
+        return plan_for((first, *roomy), rule, memory, self.search.heap)
 
 
 @dataclass(slots=True)

@@ -5,18 +5,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.errors import HeapfitError
 from heapfit.plan.memories import BYTES, MemoriesPlan, Memory, bits_of
 from heapfit.plan.quantities import parse_size
 from heapfit.trace.chains import tags_of
 from heapfit.trace.loaded import LoadedTrace
 from heapfit.trace.operations import RESIZE, find_next_events, is_allocation, is_end
+from heapfit.trace.profile import profile_events
 
 Bits: TypeAlias = NDArray[np.uint8]  # of capabilities, for each event
 
@@ -73,6 +76,25 @@ class RecordingRequests:
     served: NDArray[np.uint8]  # bits of the memory that it was served in; 0: unknown
     byte_events: NDArray[np.float64]  # bytes x events until they are resized or freed
     weights: NDArray[np.float64]  # of each request 1, or 0 if it cannot be in the first memory
+
+    def served_by(self, heap: Heap) -> RecordingRequests:
+        """The requests as a heap serves them: a resize by a new block has a free behind it.
+
+        HeapfitError if it cannot serve one.
+        """
+        asked = ServedRequests.of(heap, self.loaded)
+        columns = {
+            name: asked.spread(getattr(self, name))
+            for name in ("asks", "sites", "needs", "served", "byte_events", "weights")
+        }
+        events = asked.served.engine()
+        loaded = replace(
+            self.loaded,
+            events=events,
+            sites=columns["sites"] if len(self.loaded.sites) else self.loaded.sites,
+            profile=profile_events(events),
+        )
+        return replace(self, loaded=loaded, sizes=asked.served.size, **columns)
 
     def needs_inside(self, bits: int) -> NDArray[np.bool_]:
         """True for requests that need something, all of which a memory with these bits offers."""

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
-from heapfit.comparison.incumbents.needs import search
-from heapfit.errors import HeapfitError
+from heapfit.comparison.incumbents.needs import measure
+from heapfit.comparison.incumbents.requests import Requests
 from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
 from heapfit.memories.demand import live_after
-from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, Integers, is_allocation
@@ -41,7 +40,6 @@ class Program:
     alone: int  # bytes; of an arena the height of its packing
     columns: tuple[NDArray[Any], ...]  # op, object, size, alignment
     times: Integers | None  # microseconds of each event; None: unknown
-    base_alignment: int
 
     def live(self) -> Integers:
         """The bytes live after each event."""
@@ -54,7 +52,7 @@ class Joining:
     """What two programs need in one memory and apart."""
 
     programs: tuple[Program, Program]
-    meetings: tuple[tuple[str, int], ...]  # each way, and the region that serves both in it
+    meetings: tuple[tuple[str, int], ...]  # each way, and the memory that serves both in it
 
     @property
     def apart(self) -> int:
@@ -81,28 +79,28 @@ def join_programs(
 ) -> Joining:
     """What two recordings, or one and a file of known lifetimes, need in one heap and apart.
 
-    HeapfitError if a file cannot be read, if there is no such allocator, or if no region below 4
+    HeapfitError if a file cannot be read, if there is no such allocator, or if no memory below 4
     GiB serves a recording.
     """
-    plan = find_heap(allocator, STANDARD_ALIGNMENT).plan
-    programs = [_open_program(source, plan, importing, progress) for source in (first, second)]
-    return join_recorded(programs[0], programs[1], plan)
+    heap = find_heap(allocator, STANDARD_ALIGNMENT)
+    programs = [_open_program(source, heap, importing, progress) for source in (first, second)]
+    return join_recorded(programs[0], programs[1], heap)
 
 
 def _open_program(
-    source: Trace | Path | str, plan: Plan, importing: ImportOptions | None, progress: Progress
+    source: Trace | Path | str, heap: Heap, importing: ImportOptions | None, progress: Progress
 ) -> Program:
     given = source if isinstance(source, Trace) else Path(source)
     with open_trace(given, importing, progress) as trace:
         name, loaded = trace.given.name, load_trace(trace)
         if isinstance(given, Path) and has_known_lifetimes(given):
             return arena_of(name, loaded, has_times=not find_tensors(given))
-        return program_of(name, loaded, plan)
+        return program_of(name, loaded, heap)
 
 
-def program_of(name: str, loaded: LoadedTrace, plan: Plan) -> Program:
-    """A recorded program, with the region that the heap needs for it."""
-    return _read_program(name, loaded, _least_region(loaded.events, plan, loaded.largest_alignment))
+def program_of(name: str, loaded: LoadedTrace, heap: Heap) -> Program:
+    """A recorded program, with the memory that the heap needs for it."""
+    return _read_program(name, loaded, measure(heap, [loaded]).require_most())
 
 
 def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
@@ -127,30 +125,20 @@ def _read_program(name: str, loaded: LoadedTrace, alone: int) -> Program:
     columns = (events.ops(), events.objects(), events.sizes(), events.alignments())
     times = np.concatenate([batch["time"] for batch in loaded.trace.batches(["time"])])
     known = times.astype(np.int64) if times.any() else None
-    return Program(name, alone, columns, known, loaded.largest_alignment)
+    return Program(name, alone, columns, known)
 
 
-def join_recorded(first: Program, second: Program, plan: Plan) -> Joining:
-    """The region that serves both programs in one heap, for each way in which they may meet."""
-    base = max(first.base_alignment, second.base_alignment)
+def join_recorded(first: Program, second: Program, heap: Heap) -> Joining:
+    """The memory that serves both programs in one heap, for each way in which they may meet."""
     meetings = []
     for name, orders in _WAYS.items():
-        joined = (_merge((first, second), order) for order in orders(first, second))
-        regions = [_least_region(events, plan, base) for events in joined]
-        if regions:
-            meetings.append((name, max(regions)))
+        joined = [_merge((first, second), order) for order in orders(first, second)]
+        if joined:
+            meetings.append((name, measure(heap, joined).require_most()))
     return Joining((first, second), tuple(meetings))
 
 
-def _least_region(events: _engine.EventArray, plan: Plan, base_alignment: int) -> int:
-    trial = _engine.Trial(plan.engine(), events, base_alignment)
-    region = search(Heap(plan.allocator, plan), trial).r_safe
-    if region is None:
-        raise HeapfitError("no region below 4 GiB serves it")
-    return region
-
-
-def _merge(programs: tuple[Program, Program], order: Integers) -> _engine.EventArray:
+def _merge(programs: tuple[Program, Program], order: Integers) -> Requests:
     """The events of both in an order of places, the second's behind the first's."""
     first, second = (one.columns for one in programs)
     ops, objects, sizes, alignments = (
@@ -161,9 +149,7 @@ def _merge(programs: tuple[Program, Program], order: Integers) -> _engine.EventA
     begins = is_allocation(ops)
     numbers = np.zeros(int(begins.sum()), np.uint32)
     numbers[objects[begins]] = np.arange(len(numbers), dtype=np.uint32)
-    events = _engine.EventArray()
-    events.append(ops, numbers[objects], sizes, alignments)
-    return events
+    return Requests(ops, numbers[objects], sizes, alignments)
 
 
 def _order_by_clock(first: Program, second: Program) -> Iterator[Integers]:

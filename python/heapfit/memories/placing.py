@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS, name_system_heap
 from heapfit.comparison.longer import LongerRuns, tell_longer_runs
 from heapfit.comparison.margin import HeapSize, MarginBasis, heap_size, margin_kind
@@ -25,6 +25,7 @@ from heapfit.importers import ImportOptions, open_trace
 from heapfit.memories.changes import PlacedChanges, try_changed_programs
 from heapfit.memories.demand import RecordingRequests, demand_of, parse_need, require_known_sites
 from heapfit.memories.search import (
+    OURS,
     FoundRule,
     InsideRule,
     JoinedRequests,
@@ -81,6 +82,7 @@ class Placing(Tabular):
     changes: PlacedChanges  # of the program, in the chosen rule
     longer: LongerRuns  # what runs that are longer than the recordings need
     needs: tuple[str, ...]  # as they were told
+    heap: Heap  # in each memory
 
     @property
     def rules(self) -> tuple[tuple[str, FoundRule], ...]:
@@ -105,7 +107,8 @@ class Placing(Tabular):
     @property
     def plan(self) -> MemoriesPlan:
         """The chosen rule, the first memory with its margin; the reserve has it, too."""
-        plan = plan_for(self.memories, self.with_margin(self.chosen.rule), self.size.region)
+        rule = self.with_margin(self.chosen.rule)
+        plan = plan_for(self.memories, rule, self.size.region, self.heap)
         return replace(plan, rule=replace(plan.rule, needs=self.needs))
 
     @property
@@ -210,9 +213,10 @@ def place_recordings(
         sites = {rule.site: f"--needs {text}" for rule, text in named if rule.site is not None}
         require_known_sites(demands, sites)
         for name in expand_names(options.allocators, MEMORY_HEAPS):
-            heap = find_heap(name, STANDARD_ALIGNMENT).plan
-            parsed = [parse_memory(one, heap) for one in memories]
-            placings.append(place_requests(parsed, demands, options, progress))
+            heap = find_heap(name, STANDARD_ALIGNMENT)
+            parsed = [parse_memory(one, heap.plan) for one in memories]
+            served = demands if heap.is_ours else [one.served_by(heap) for one in demands]
+            placings.append(place_requests(parsed, served, options, progress, heap))
     return min(placings, key=lambda one: one.size.region)
 
 
@@ -221,11 +225,12 @@ def place_requests(
     demands: Sequence[RecordingRequests],
     options: PlacingOptions,
     progress: Progress = ignore_progress,
+    heap: Heap = OURS,
 ) -> Placing:
     """Searches rules by size and by call site; HeapfitError if even the needs do not fit."""
     require_different(memories)
     counted = [_count_only(one, memories[0].bits) for one in demands]
-    search, requests = MemorySearch(tuple(memories), tuple(counted)), join_requests(counted)
+    search, requests = MemorySearch(tuple(memories), tuple(counted), heap), join_requests(counted)
     progress(_STEP, 0.0)
     alone = search.least(InsideRule())
     if alone is None:
@@ -265,6 +270,7 @@ def place_requests(
         changes=changes,
         longer=longer,
         needs=options.needs,
+        heap=heap,
     )
 
 

@@ -2,7 +2,8 @@
 """The least first memory in which a rule serves all that needs it, and enough of the rest.
 
 A rule says which requests are tried in the first memory before the others; the others are tried
-there last. What needs something goes to the memories that offer it.
+there last. What needs something goes to the memories that offer it. Sizes are of memories, as the
+heap's users count them; a plan has the region in each.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.bisection import bisect_least
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.memories.demand import RecordingRequests, find_memories
 from heapfit.memories.joint import Joint, replay_jointly
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
+from heapfit.plan.plan import Plan
 
 RESERVE = "reserve"  # the part of the first memory that serves requests with needs only
 _UNIT = _engine.REGION_UNIT
 _ABOVE = 6  # sizes tried above a candidate's least one
 _LARGEST = 2**63 - 1
 _POWERS = (1.5, 2, 3)  # of a call site's weight over the bytes that it keeps live
+OURS = Heap("", Plan(""))  # the memory of a heap of ours is its region
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,10 @@ class FoundRule:
         return self.joint.byte_share(self.inside)
 
 
-def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> MemoriesPlan:
-    """The plan of a rule with a first memory of `size` bytes."""
+def plan_for(
+    memories: Sequence[Memory], rule: InsideRule, size: int, heap: Heap = OURS
+) -> MemoriesPlan:
+    """The plan of a rule with a first memory of `size` bytes, each with such a heap."""
     first, *others = memories
     rest = tuple(one.name for one in others if one.has_bytes)
     inwards, outwards = (first.name, *rest), (*rest, first.name)
@@ -85,7 +91,10 @@ def plan_for(memories: Sequence[Memory], rule: InsideRule, size: int) -> Memorie
     if rule.up_to:
         by_size = ((rule.up_to, inwards), *by_size)
     return MemoriesPlan(
-        (replace(first, size=size - rule.reserve), *others, *kept),
+        tuple(
+            replace(one, size=heap.region(one.size))
+            for one in (replace(first, size=size - rule.reserve), *others, *kept)
+        ),
         MemoryRule(
             of_needs=tuple(one.name for one in (*kept, *memories)),
             by_size=by_size,
@@ -101,16 +110,17 @@ class MemorySearch:
 
     memories: tuple[Memory, ...]  # the first one is to be small; its size is the most it may have
     demands: tuple[RecordingRequests, ...]
+    heap: Heap = OURS  # in each of them
     _columns: dict[Any, list[NDArray[np.uint16]]] = field(default_factory=dict)  # of rules
 
     @cached_property
-    def smallest(self) -> int:
-        """Bytes that a heap in the first memory needs to start."""
+    def smallest_region(self) -> int:
+        """Bytes of the region that a heap in the first memory needs to start."""
         return int(self.memories[0].plan.engine().smallest_region)
 
     def point(self, rule: InsideRule, size: int) -> FoundRule:
         """A rule in a first memory of this size, replayed."""
-        plan = plan_for(self.memories, rule, size)
+        plan = plan_for(self.memories, rule, size, self.heap)
         key = rule.is_recorded or rule.sites
         if key not in self._columns:
             columns = [one.requests(plan) for one in self.demands]
@@ -152,7 +162,7 @@ class MemorySearch:
             return self._does(self.point(rule, size), share)
 
         most = (self.memories[0].size if most is None else most) // _UNIT * _UNIT
-        low = -(-(rule.reserve + self.smallest) // _UNIT) * _UNIT
+        low = -(-(rule.reserve + self.heap.memory(self.smallest_region)) // _UNIT) * _UNIT
         if low > most or not works(most):
             return None
         if works(low):
@@ -168,10 +178,11 @@ class MemorySearch:
 
         def trial(size: int) -> tuple[bool, int, int, int]:
             tried = self.point(point.rule, size)
-            used = max(tried.joint.uses[0].footprint + point.rule.reserve, self.smallest)
+            taken = max(tried.joint.uses[0].footprint, self.smallest_region)
+            used = self.heap.memory(taken) + point.rule.reserve
             return self._does(tried, share), used, used, 1
 
-        low = point.rule.reserve + self.smallest
+        low = point.rule.reserve + self.heap.memory(self.smallest_region)
         found = _engine.search_regions(trial, low, max(point.size, low))
         return self.point(point.rule, found.r_safe) if found.r_safe else point
 

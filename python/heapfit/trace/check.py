@@ -51,8 +51,8 @@ class TraceCheck:
 
     def _take_alignments(self, alignments: NDArray[Any]) -> None:
         if alignments.any():
-            wrong = (alignments & (alignments - 1)) != 0
-            wrong |= alignments > _engine.LARGEST_ALIGNMENT
+            is_power = (alignments & (alignments - 1)) == 0
+            wrong = ~is_power | (alignments > _engine.LARGEST_ALIGNMENT)
             self._refuse_where(wrong, alignments, "alignment {} is not one a trace may have")
 
     def _take_objects(self, ops: NDArray[Any], objects: NDArray[Any]) -> None:

@@ -363,8 +363,10 @@ def _parse_info(metadata: bytes, path: Path) -> TraceInfo:
             f"{path}: trace schema {schema}; this program reads {SCHEMA_VERSION} "
             "(import the source again)"
         )
-    kinds = {one.name: type(one.default) for one in fields(TraceInfo) if one.name != "names"}
-    kinds |= {"notes": list}
+    kinds = {
+        **{one.name: type(one.default) for one in fields(TraceInfo) if one.name != "names"},
+        "notes": list,
+    }
     is_sound = (
         {name: type(value) for name, value in values.items()} == kinds
         and all(isinstance(note, str) for note in values["notes"])

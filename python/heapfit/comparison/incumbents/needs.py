@@ -240,8 +240,8 @@ def find_searches(
     found: dict[tuple[Any, ...], Any], base: int, plan: Plan
 ) -> dict[tuple[Any, ...], _engine.RegionSearch]:
     """The searches that are among what was found of a recording, of regions that begin so."""
-    known: dict[tuple[Any, ...], _engine.RegionSearch]
-    known = found.setdefault(("regions", max(base, plan.alignment)), {})
+    key = ("regions", max(base, plan.alignment))
+    known: dict[tuple[Any, ...], _engine.RegionSearch] = found.setdefault(key, {})
     return known
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,12 @@ class ServedRequests:
     def event_of(self, served: int) -> int:
         """The recording's event for one that the heap was asked."""
         return int(self.asked_at[np.searchsorted(self.served_at, served)])
+
+    def spread(self, column: NDArray[Any]) -> NDArray[Any]:
+        """A column of the recording's events for those of the heap; 0 for what asks nothing."""
+        spread = np.zeros(len(self.served.op), column.dtype)
+        spread[self.served_at] = column[self.asked_at]
+        return spread
 
     def live_before(self, event: int) -> int:
         """Live bytes before an event of the recording."""

@@ -45,9 +45,8 @@ def check_recorded_order(log: Path, trace: Trace) -> Iterator[str]:
     then no block's place depends on the heap's size, which is not known here. A log of 64 bits is
     passed over: there the system's headers are larger than on the devices whose rule is known.
     """
-    is_target = trace.info.is_from_target and log.is_file()
-    is_target &= trace.info.pointer_bits != _HOST_BITS
-    name = name_system_heap(trace.info.source) if is_target else None
+    is_target = trace.info.is_from_target and trace.info.pointer_bits != _HOST_BITS
+    name = name_system_heap(trace.info.source) if is_target and log.is_file() else None
     heap = find_heap(name, STANDARD_ALIGNMENT) if name else None
     if heap is None:
         return
