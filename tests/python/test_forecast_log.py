@@ -351,6 +351,16 @@ def test_a_cycle_is_as_long_as_it_is_if_it_has_enough_states():
     assert find(2000, 12) is None and find(1000, 12) == pytest.approx(12 * 60, rel=0.01)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_a_cycle_in_noise_is_a_day_and_not_an_hour_less(seed):
+    """Noise, and one state in 25 far below, move the highest lag by more than an hour."""
+    draw = np.random.default_rng(seed)
+    day = np.arange(2280) * 60 / 86_400 * 5  # states five minutes apart: `judge` takes one
+    free = 148_000 + 5_200 * np.cos(2 * np.pi * day) + draw.normal(0, 900, len(day))
+    free -= np.where(draw.random(len(day)) < 0.04, draw.uniform(6_000, 15_000, len(day)), 0)
+    assert judge(free).period == pytest.approx(86_400 / 5, rel=0.01)
+
+
 @pytest.mark.parametrize(("count", "is_asked"), [(1, True), (19, True), (48, False)])
 def test_more_states_are_asked_for_where_there_are_too_few(count, is_asked):
     advice = judge(np.full(count, 90_000)).advice

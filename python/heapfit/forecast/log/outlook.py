@@ -477,5 +477,6 @@ def _find_period(series: _Series) -> float | None:
     lag = find_lag(values)
     if lag is None or lag < _SHORTEST_CYCLE:
         return None
-    nearby = (lag + np.linspace(-0.5, 0.5, 11)) * (grid[1] - grid[0])
+    # Noise moves the lag by up to a period over the number of periods, the grid by half a step.
+    nearby = (lag + np.linspace(-1, 1, 81) * max(0.5, lag * lag / count)) * (grid[1] - grid[0])
     return float(max(nearby, key=lambda one: float(_find_season(series, one).var())))
