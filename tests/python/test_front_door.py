@@ -24,6 +24,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.results.fit_page import write_report
 from heapfit.trace.tabular import html_table
+from program import call_heapfit
 
 pytestmark = pytest.mark.usefixtures("unmeasured")
 
@@ -302,6 +303,24 @@ def test_call_sites_read_as_commands_print_them(tmp_path):
     assert batch["site"].tolist() == [0xC0FFEE, 0]
 
 
+def test_tags_and_tasks_of_a_table_are_names_that_commands_print(tmp_path):
+    """Of no more than seven letters, so that `face` is a name and `c0ffee00` is an address."""
+    columns = {
+        "op": ["alloc", "alloc", "free"],
+        "object": [0, 1, 0],
+        "size": [8, 16, 0],
+        "site": ["net", "face", None],
+        "thread": ["main", "2", None],
+    }
+    info = heapfit.TraceInfo(program="sensor")
+    trace = heapfit.from_arrow(pa.table(columns), tmp_path / "tags.parquet", info)
+    (batch,) = heapfit.open(tmp_path / "tags.parquet").batches(["site", "thread"])
+    named = [trace.info.names[int(one)] for one in [*batch["site"][:2], batch["thread"][0]]]
+    assert named == ["net", "face", "main"]
+    assert (batch["thread"][1], batch["site"][2], trace.info.program) == (2, 0, "sensor")
+    assert "net" in call_heapfit("sites", trace.path).stdout
+
+
 @pytest.mark.parametrize(
     ("events", "said"),
     [
@@ -331,6 +350,11 @@ def test_a_wrong_event_is_named(tmp_path, events, said):
     [
         ({"op": [0], "object": [0]}, "column size: is missing"),
         ({"op": [0], "object": [0], "sizes": [8]}, "column sizes: .*did you mean 'size'"),
+        (
+            {"op": [0], "object": [0], "size": [8], "tag": ["net"]},
+            "tags and names of .* its `site`",
+        ),
+        ({"op": [0], "object": [0], "size": ["net"]}, "column size, row 0: 'net' is no number"),
         ({"op": [0], "object": [0], "size": [-8]}, "column size, row 0: -8 is no uint64"),
         ({"op": [0], "object": [0], "size": [1.5]}, "column size, row 0: 1.5 is no uint64"),
         ({"op": [4], "object": [7], "size": [0]}, r"events\[0\]: free of 7, which is not live"),

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
 from heapfit.trace.operations import Op
 from heapfit.trace.stored import BATCH, COLUMNS, OPTIONAL, Trace, TraceInfo, write_trace
@@ -50,18 +52,25 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
     """Stores a table as a trace at `path`: the columns of docs/evidence/schemas.md.
 
     `op`, `object` and `size` are required; operations may be names, call sites text, as
-    `Trace.to_arrow` gives them, and a block whatever names it. Times count from the first. A resize
-    to 0 bytes is a free, as in every trace.
+    `Trace.to_arrow` gives them, and a block whatever names it. Sites and threads may be names of
+    any kind, as tags, which commands then print. Times count from the first. A resize to 0 bytes is
+    a free, as in every trace.
     """
     known = [*COLUMNS, *OPTIONAL]
     for name in table.column_names:
         if name not in known:
-            raise HeapfitError(f"column {name}: a trace has none ({did_you_mean(name, known)})")
+            raise HeapfitError(
+                f"column {name}: a trace has none ({did_you_mean(name, known)}; tags and names of "
+                "callers are its `site`, tasks its `thread`)"
+            )
     for name in _REQUIRED:
         if name not in table.column_names:
             raise HeapfitError(f"column {name}: is missing (a trace needs {', '.join(_REQUIRED)})")
+    names: dict[int, str] = {}
     columns = {
-        name: _read_column(table[name], name) for name in table.column_names if name != "object"
+        name: _read_column(table[name], name, names)
+        for name in table.column_names
+        if name != "object"
     }
     named = table["object"].to_pylist()
     events = zip(columns["op"].tolist(), named, columns["size"].tolist(), strict=True)
@@ -72,7 +81,8 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
         {name: values[first : first + BATCH] for name, values in columns.items()}
         for first in range(0, table.num_rows, BATCH)
     )
-    return write_trace(Path(path), parts, info or TraceInfo(source="a table"))
+    info = info or TraceInfo(source="a table")
+    return write_trace(Path(path), parts, replace(info, names={**names, **info.names}))
 
 
 def from_pandas(
@@ -124,27 +134,34 @@ def _parse_op(given: Op | str | int, where: str) -> Op:
         ) from error
 
 
-def _read_column(column: pa.ChunkedArray, name: str) -> NDArray[Any]:
-    """A column as numbers, from numbers or from texts."""
+def _read_column(column: pa.ChunkedArray, name: str, names: dict[int, str]) -> NDArray[Any]:
+    """A column as numbers, from numbers or from texts; `names` gets those of sites and threads."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if column.null_count and name not in ("site", *COLUMNS.keys() - {*_REQUIRED}):
         raise HeapfitError(f"column {name}: has rows without a value")
     values: list[Any] | NDArray[Any]
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        values = [_parse_text(text, name, row) for row, text in enumerate(column.to_pylist())]
+        texts = enumerate(column.to_pylist())
+        values = [_parse_text(text, name, row, names) for row, text in texts]
     else:
         values = column.fill_null(0).to_numpy()
     return _cast(np.asarray(values), name)
 
 
-def _parse_text(text: str | None, name: str, row: int) -> int:
+def _parse_text(text: str | None, name: str, row: int, names: dict[int, str]) -> int:
     if name == "op":
         return _parse_op(text or "", f"row {row}")
+    given = text or "0"
+    is_hash = name == "site" and not (given.isalpha() and len(given) < len("c0ffee00"))
     try:
-        return int(text or "0", 16 if name == "site" else 10)
+        return int(given, 16 if is_hash else 10)
     except ValueError as error:
-        raise HeapfitError(f"column {name}, row {row}: {text!r} is no number") from error
+        if name not in ("site", "thread"):
+            raise HeapfitError(f"column {name}, row {row}: {text!r} is no number") from error
+        number = _engine.number_of_name(given.encode())
+        names[number] = given
+        return number
 
 
 def _cast(values: NDArray[Any], name: str) -> NDArray[Any]:
