@@ -231,6 +231,12 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
     [
         ("generate plan.toml --region much", "'--region': much is not a size in bytes, such as"),
         ("generate plan.toml --region 0", "'--region': must be at least 1"),
+        ("generate plan.toml --region ''", "'--region': '' is empty"),
+        ("fit run.heap --margin ''", "'--margin': '' is empty"),
+        ("fit run.heap --allocators ''", "'--allocators': '' is empty"),
+        ("fit run.heap -o ''", "'-o' / '--output': '' is empty"),
+        ("place run.heap --memory '' --memory b=4K", "'--memory': '' is empty"),
+        ("bounds run.heap --search=", "'--search': '' is empty"),
         ("generate plan.toml --region 5G", "'--region': must be at most 4,294,967,295"),
         ("check run.heap --plan plan.toml --growth x", "'--growth': x is not a percentage from 0"),
         ("size run.heap --admission nan", "'--admission': nan is not a share from 0 to 1"),
@@ -264,7 +270,7 @@ def test_wrong_use_is_one_line_and_status_2(name, refused):
     ],
 )
 def test_a_wrong_value_and_what_is_gone_are_told_in_plain_words(words, told, refused):
-    status, said, printed = refused(words.split())
+    status, said, printed = refused(shlex.split(words))
     assert (status, printed) == (2, "")
     assert told in said
 

@@ -233,7 +233,9 @@ def test_of_a_dump_that_was_cut_the_rest_is_no_damage(tmp_path):
 def test_a_recording_has_no_later_one(core, tmp_path):
     trace = tmp_path / "run.heap"
     trace.write_text("a 1 8\nf 1\n")
-    assert "LATER has no effect here" in call_heapfit("profile", trace, core).stderr
+    said = call_heapfit("profile", trace, core).stderr
+    assert "LATER has no effect here: it is of snapshots of dumped heaps" in said
+    assert f"heapfit check {core} --base {trace}" in said
 
 
 NOT_HELD = {

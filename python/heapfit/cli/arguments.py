@@ -172,7 +172,7 @@ SHARED: Mapping[str, Option] = {
         "--horizon",
         "How long the heap is to last: 30d, 12h, 10x (the recording) or 100000 events.",
         SEARCHING,
-        metavar="TEXT",
+        metavar="LENGTH",
     ),
     "prefer": Option(
         "--prefer",

@@ -91,6 +91,8 @@ class Option:
         return values if self.is_many else values[-1]
 
     def _read(self, text: str) -> list[object]:
+        if not text and self.name and self.value != _VALUES[str]:
+            raise self._refuse("'' is empty")  # as of a shell's variable that is not set
         if not self.kinds:
             return [self._read_value(text)]
         # Help needs no importers, which load pyarrow.

@@ -48,7 +48,10 @@ def run(command: ProfileCommand) -> None:
         _show_snapshot(command, snapshot)
         return
     reject_options(
-        command, ("later", "report"), "one recording is profiled, and this is of dumped heaps"
+        command,
+        ("later", "report"),
+        "it is of snapshots of dumped heaps; what grew from one recording to another: "
+        f"heapfit check {command.later or 'LATER'} --base {command.source}",
     )
     importing = import_options(command.queue)
     with (

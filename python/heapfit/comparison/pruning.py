@@ -47,10 +47,9 @@ class Pruning:
         if candidate.is_shown:
             return None
         is_cut = candidate.is_cut_to_trace
-        least = self._least.get(is_cut)
-        limits = [] if least is None else [largest_r_safe(least, self._basis(candidate))]
-        limits += [self._plain] if is_cut and self._plain is not None else []
-        return min(limits, default=None)
+        least, plain = self._least.get(is_cut), self._plain if is_cut else None
+        limit = None if least is None else largest_r_safe(least, self._basis(candidate))
+        return min((one for one in (limit, plain) if one is not None), default=None)
 
     def _basis(self, candidate: Candidate) -> MarginBasis:
         return MarginBasis(self.load, margin_kind(candidate.plan, candidate.trained_on_this_trace))

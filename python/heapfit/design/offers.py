@@ -118,9 +118,8 @@ def _is_too_dear(dear: Offer, cheap: Offer) -> bool:
     old, new = cheap.costs, dear.costs
     if old.time is None or new.time is None or old.flash is None or new.flash is None:
         return False
-    if new.time < old.time or new.flash < old.flash:
-        return False
-    return new.time > WORTH_TIME * old.time or new.flash > old.flash + WORTH_FLASH
+    is_much = new.time > WORTH_TIME * old.time or new.flash > old.flash + WORTH_FLASH
+    return is_much and new.time >= old.time and new.flash >= old.flash
 
 
 def is_near(value: float, least: float) -> bool:

@@ -160,8 +160,10 @@ def build_portfolio(
 
     An allocator that takes pools means the designs that make its pools from this trace.
     """
-    made = [entry for named in allocators for entry in _make_by_name(named, loaded)]
-    made += [candidate_from_file(plan_file, loaded) for plan_file in plan_files]
+    made = [
+        *(entry for named in allocators for entry in _make_by_name(named, loaded)),
+        *(candidate_from_file(plan_file, loaded) for plan_file in plan_files),
+    ]
     names = make_distinct([entry.name for entry in made])
     return split_applicable(
         [replace(entry, name=name) for entry, name in zip(made, names, strict=True)]

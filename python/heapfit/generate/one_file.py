@@ -124,7 +124,10 @@ def _find_definitions(text: str) -> set[str]:
     constants = (
         re.match(r"\s*(\w+)", item) for body in _ENUM.findall(plain) for item in body.split(",")
     )
-    found = {match[1] for match in constants if match}
-    found |= {name for names in _TYPE.findall(plain) for name in names if name}
-    found |= set(_TAG.findall(plain)) | set(_FUNCTION_OR_TABLE.findall(plain))
+    found = {
+        *(match[1] for match in constants if match),
+        *(name for names in _TYPE.findall(plain) for name in names if name),
+        *_TAG.findall(plain),
+        *_FUNCTION_OR_TABLE.findall(plain),
+    }
     return {name for name in found - _NO_NAMES if not name.startswith("hfit_")}

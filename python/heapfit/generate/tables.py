@@ -74,9 +74,11 @@ class PlanTable:
     def rom(self) -> int:
         """Bytes of const data on a 32-bit target, the shared allocators' operations included."""
         tables = list(self.chain())
-        own = (_POOLS_PLAN_WORDS if one.takes_pools else 1 + len(one.scalars) for one in tables)
-        words = sum(own) + sum(len(_POOL) * len(one.pools) for one in tables)
-        words += _OPERATIONS_WORDS * (len(tables) - 1)
+        words = _OPERATIONS_WORDS * (len(tables) - 1) + sum(
+            (_POOLS_PLAN_WORDS if one.takes_pools else 1 + len(one.scalars))
+            + len(_POOL) * len(one.pools)
+            for one in tables
+        )
         return words * _WORD + sum(len(one.index.table) for one in tables if one.index is not None)
 
 

@@ -83,7 +83,7 @@ class RecordingRequests:
         HeapfitError if it cannot serve one.
         """
         asked = ServedRequests.of(heap, self.loaded)
-        columns = {
+        columns: dict[str, Any] = {
             name: asked.spread(getattr(self, name))
             for name in ("asks", "sites", "needs", "served", "byte_events", "weights")
         }

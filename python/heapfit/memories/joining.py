@@ -130,11 +130,11 @@ def _read_program(name: str, loaded: LoadedTrace, alone: int) -> Program:
 
 def join_recorded(first: Program, second: Program, heap: Heap) -> Joining:
     """The memory that serves both programs in one heap, for each way in which they may meet."""
-    meetings = []
-    for name, orders in _WAYS.items():
-        joined = [_merge((first, second), order) for order in orders(first, second)]
-        if joined:
-            meetings.append((name, measure(heap, joined).require_most()))
+    joined = (
+        (name, [_merge((first, second), order) for order in orders(first, second)])
+        for name, orders in _WAYS.items()
+    )
+    meetings = ((name, measure(heap, met).require_most()) for name, met in joined if met)
     return Joining((first, second), tuple(meetings))
 
 

@@ -232,10 +232,7 @@ def place_requests(
     counted = [_count_only(one, memories[0].bits) for one in demands]
     search, requests = MemorySearch(tuple(memories), tuple(counted), heap), join_requests(counted)
     progress(_STEP, 0.0)
-    alone = search.least(InsideRule())
-    if alone is None:
-        refusal = search.point(InsideRule(), memories[0].size).joint.refusal
-        raise HeapfitError(f"{refusal} (give that memory more, or another one that offers it)")
+    alone = _require_alone(search)
     curve: list[CurvePoint] = []
     for number, share in enumerate(shares := sorted({*SHARES, options.share})):
         curve.append(_curve_point(search, requests, alone, share, curve))
@@ -272,6 +269,15 @@ def place_requests(
         needs=options.needs,
         heap=heap,
     )
+
+
+def _require_alone(search: MemorySearch) -> FoundRule:
+    """What needs the first memory, and nothing else in it; HeapfitError if that has no room."""
+    alone = search.least(InsideRule())
+    if alone is None:
+        refusal = search.point(InsideRule(), search.memories[0].size).joint.refusal
+        raise HeapfitError(f"{refusal} (give that memory more, or another one that offers it)")
+    return alone
 
 
 def _curve_point(

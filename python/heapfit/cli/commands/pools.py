@@ -83,6 +83,7 @@ class SettingsCommand(Command):
             "--assume",
             "NAME=VALUE replaces an assumption about the system; SIZE=SETTING: blocks of SIZE "
             "bytes have a pool of that name.",
+            metavar="NAME=VALUE",
         ),
     ] = None
     queue: Annotated[str | None, _QUEUE] = None

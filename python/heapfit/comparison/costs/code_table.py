@@ -67,8 +67,7 @@ def code_label(plan: Plan) -> str:
     """
     tunables = info_of(plan).tunables
     parts = (_tunable_label(one, plan) for one in tunables if one.kind == "scalar")
-    chosen = ",".join(part for part in parts if part)
-    label = f"{plan.allocator}:{chosen}" if chosen else plan.allocator
+    label = ":".join(filter(None, [plan.allocator, ",".join(filter(None, parts))]))
     label += "" if _finds_pools_at_once(plan) else " (pools searched)"
     return label if plan.shared is None else f"{label} > {code_label(plan.shared)}"
 

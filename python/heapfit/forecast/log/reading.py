@@ -140,9 +140,12 @@ def _read_lines(
     found = [one for one in joined if one.values.keys() & {*MAIN}]
     usual = [one for one in found if _find_held(one) is None] or found
     states = usual or _read_alone(name, joined)
-    notes = [] if usual else ["only the largest block is printed: it stands for what is free"]
-    notes += ["its dates fall, so its lines are read, and counted, from the end"] * is_turned
-    notes += ["words are taken as 4 B, those of 32 bit"] * bool(_WORDS_FREE.search(head))
+    told = {
+        "only the largest block is printed: it stands for what is free": not usual,
+        "its dates fall, so its lines are read, and counted, from the end": is_turned,
+        "words are taken as 4 B, those of 32 bit": bool(_WORDS_FREE.search(head)),
+    }
+    notes = [note for note, holds in told.items() if holds]
     if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
     logs, doubts = [], []

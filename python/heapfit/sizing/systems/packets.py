@@ -215,8 +215,9 @@ def _add_bytes(sizing: _Sizing, part: Facts) -> None:
 def _add_cells(sizing: _Sizing, part: Facts) -> None:
     cell = part["cell"]
     counted = zip(part["counts"], part["sizes"], strict=True)
-    own = sum(sizing.known[count] * -(-sizing.known[size] // cell) for count, size in counted)
-    own += -(-sizing.total(part["outside"]) // cell)
+    own = -(-sizing.total(part["outside"]) // cell) + sum(
+        sizing.known[count] * -(-sizing.known[size] // cell) for count, size in counted
+    )
     found = sizing.least(lambda sizes: own + -(-sizes // cell))
     percent = _measure_holes(sizing, cell, part["header_size"])
     size = -(-found.count * cell * (100 + percent) // (100 * cell)) * cell
