@@ -186,8 +186,8 @@ def drill(trace: Trace, folder: Path, seed: int) -> tuple[Any, ...]:
     plan = plan_in(folder, PLANS[seed % len(PLANS)])
     plain = drill_program(plan, [str(program), str(events), "-1"])
     assert plain.holds, "nothing is planted"
-    can = sorted({int(sites[one.event]) for one in plain.refusals.requests})
-    refused = {one.size for one in plain.refusals.requests}
+    can = sorted({int(sites[one.event]) for one in plain.refusable})
+    refused = {one.size for one in plain.refusable}
     requests = np.fromfile(events, np.uint32)[::6] != FREE
     never = sorted(set(sites[requests].tolist()) - set(can))
     random = Random(seed)
@@ -199,13 +199,12 @@ def drill(trace: Trace, folder: Path, seed: int) -> tuple[Any, ...]:
         not drill_program(plan, [str(program), str(events), str(site)]).holds
         for site in random.sample(never, min(PLANTED, len(never)))
     ]
-    known = plain.refusals
     return (
-        known.asked,
-        len(known.requests),
+        plain.asked,
+        len(plain.refusable),
         len(refused),
         len(plain.runs),
-        f"{1000 * len(plain.runs) / known.asked:.2f}",
+        f"{1000 * len(plain.runs) / plain.asked:.2f}",
         f"{sum(found)} of {len(found)}",
         f"{sum(other)} of {len(other)}",
     )

@@ -105,9 +105,9 @@ def test_a_heap_that_is_kept_is_out_of_memory_where_check_is(folder, tmp_path, h
 def test_a_drill_of_a_kept_heap_sets_it_as_its_system_does(folder):
     program = str(folder / f"drilled{CLASSES[0]}")
     drill = drill_program(parse_heap_size("newlib:64K"), [program, "crash"])
-    assert drill.refusals.need % 4096 == 0
+    assert drill.need % 4096 == 0
     assert {(one.status, one.last.size) for one in drill.failed} == {(-11, 2000)}
-    by_region = {one.region: one.event for one in drill.refusals.requests}
+    by_region = {one.region: one.event for one in drill.refusable}
     assert all(by_region[one.region] == one.first.event for one in drill.runs)
 
 

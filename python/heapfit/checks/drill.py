@@ -10,7 +10,7 @@ it was given: some in a thousand. Of those that one chain of callers makes, one 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapfit import _engine
@@ -49,23 +49,16 @@ class FirstRefusal:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusableRequests:
-    """The requests of a program that a plan's heap could refuse. Sizes in bytes."""
+class Drill:
+    """The requests that a plan's heap could refuse, and runs that ran out of memory at them."""
 
     plan: PlanFile
     asked: int  # requests of the whole recording
-    need: int  # the region that serves them all
-    lowest: int  # the smallest region tried
-    requests: tuple[FirstRefusal, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Drill:
-    """The runs of a program that ran out of memory, each at another request."""
-
-    refusals: RefusableRequests
-    runs: tuple[HostRun, ...]
-    sites: Mapping[int, str]  # the names of call sites
+    need: int  # bytes of the region that serves them all
+    lowest: int  # bytes of the smallest region tried
+    refusable: tuple[FirstRefusal, ...]
+    runs: tuple[HostRun, ...] = ()  # each out of memory at another of these
+    sites: Mapping[int, str] = field(default_factory=dict)  # the names of call sites
 
     @property
     def failed(self) -> tuple[HostRun, ...]:
@@ -100,20 +93,19 @@ def drill_program(
                 "there is (mend that first)"
             )
         loaded = load_trace(recording.trace, program.plan.plan.alignment)
-        refusals = _find_refusals(loaded, program.plan, region)
-        chosen = choose_refused(
-            refusals.requests, max(_FEWEST_RUNS, refusals.asked // _REQUESTS_A_RUN)
-        )
-        limit = max(_LEAST_SECONDS, _TIMES * program.run(refusals.need, _HIDDEN).seconds)
+        drill = _find_refusals(loaded, program.plan, region)
+        chosen = choose_refused(drill.refusable, max(_FEWEST_RUNS, drill.asked // _REQUESTS_A_RUN))
+        limit = max(_LEAST_SECONDS, _TIMES * program.run(drill.need, _HIDDEN).seconds)
         runs = []
         for i, one in enumerate(chosen):
             progress("run", i / len(chosen))
             runs.append(program.run(one.region, limit))
         sites = [site for one in runs for site in (one.site, one.last_site)]
-        return Drill(refusals, tuple(runs), program.name_sites(sites, recording.trace.chains))
+        names = program.name_sites(sites, recording.trace.chains)
+        return replace(drill, runs=tuple(runs), sites=names)
 
 
-def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> RefusableRequests:
+def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Drill:
     """Replays the recording in regions below its need, each to the first request it refuses."""
     heap, base = heap_of_plan(plan), loaded.trace.base_alignment_for(plan.base_alignment)
     asked, needs = ServedRequests.of(heap, loaded), measure(heap, [loaded], base=base)
@@ -137,7 +129,7 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Re
             asked_for = int(asked.requests.size[event])
             found.setdefault(event, FirstRefusal(event, asked_for, site, region))
     count = int((asked.requests.op != FREE).sum())
-    return RefusableRequests(plan, count, need, lowest, tuple(found.values()))
+    return Drill(plan, count, need, lowest, tuple(found.values()))
 
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:

@@ -68,16 +68,16 @@ def _run_parts(done: HostRun) -> list[Part]:
 
 
 def _drill_parts(drill: Drill) -> list[Part]:
-    known, runs = drill.refusals, drill.runs
+    runs, refusable = drill.runs, drill.refusable
     bits = runs[0].pointer_bits if runs else 0
     fields = {
-        "plan": known.plan.name,
+        "plan": drill.plan.name,
         "pointer_bits": bits,
         "holds": drill.holds,
-        "requests": known.asked,
-        "need": known.need,
-        "lowest": known.lowest,
-        "refusable": len(known.requests),
+        "requests": drill.asked,
+        "need": drill.need,
+        "lowest": drill.lowest,
+        "refusable": len(refusable),
     }
     alike = group(((one.status, drill.sites.get(one.last_site)), one) for one in drill.failed)
     # Of each the run in the largest region, the caller that was refused last, and how many runs.
@@ -88,16 +88,16 @@ def _drill_parts(drill: Drill) -> list[Part]:
     none = "No smaller region exists: the plan's pools follow from their counts."
     return [
         Fields(fields),
-        *_note_pointers(known.plan, bits),
+        *_note_pointers(drill.plan, bits),
         Line(
-            f"Of {known.asked:,} requests a heap of {known.lowest:,} to {known.need:,} bytes first "
-            f"refuses one of {len(known.requests):,}; {len(runs):,} were tried."
+            f"Of {drill.asked:,} requests a heap of {drill.lowest:,} to {drill.need:,} bytes first "
+            f"refuses one of {len(refusable):,}; {len(runs):,} were tried."
         ),
-        *map(Note, which_hold((not known.requests, none))),
+        *map(Note, which_hold((not refusable, none))),
         *hide_unless(not drill.holds, [Table(_FAILURES, failures, "failed")]),
         Line(
             f"{len(runs) - len(drill.failed):,} of {len(runs):,} runs ended without a crash or a "
-            f"hang, down to {100 - 100 * known.lowest / known.need:.0f} % below the need "
+            f"hang, down to {100 - 100 * drill.lowest / drill.need:.0f} % below the need "
             "(--region sets how deep)."
         ),
     ]
