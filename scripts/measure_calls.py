@@ -37,8 +37,8 @@ from harness.replay import TAGGED, count_replay, count_shipped
 from harness.verify import Case, host_replay
 from harness.workbench import Workbench
 from heapfit import _engine
-from heapfit.comparison.costs.code_table import MeasuredCode, code_label, read_codes
-from heapfit.comparison.costs.instruction_model import OPERATIONS
+from heapfit.comparison.costs.code_table import code_label, read_codes
+from heapfit.comparison.costs.instruction_model import OPERATIONS, MeasuredCode
 from heapfit.design.placement.sites import busiest_sites
 from heapfit.design.portfolio import SHARED_HEAPS, build_portfolio
 from heapfit.design.space import configurations
@@ -229,7 +229,7 @@ def measured_again(workbench: Workbench, pattern: str, folder: Path) -> dict[str
             except HeapfitError as error:
                 print(f"left out: {error}", file=sys.stderr)
     return {
-        code: MeasuredCode(model=fit_model(counted), **linked_bytes(code))
+        code: replace(fit_model(counted), **linked_bytes(code))
         for code, counted in tallies.items()
         if len({tally.trace for tally in counted}) > 1
     }

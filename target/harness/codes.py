@@ -21,8 +21,8 @@ from heapfit.comparison.costs.code_table import (
     FURTHER,
     INSTRUCTION_COLUMNS,
     INSTRUCTIONS,
-    MeasuredCode,
 )
+from heapfit.comparison.costs.instruction_model import MeasuredCode
 from heapfit.plan.allocators import find_allocators, takes
 from heapfit.plan.plan import Plan, Pool
 
@@ -79,14 +79,14 @@ def save_codes(folder: Path, codes: Mapping[str, MeasuredCode]) -> None:
                 code.stack or "",
                 *(code.adds.get(name, "") for name in FURTHER),
             ),
-            *(*_numbers(code.model.mean_off), *_numbers(code.model.longest_off)),
+            *(*_numbers(code.mean_off), *_numbers(code.longest_off)),
         ]
         for label, code in ordered
     )
     lines = (
         [label, operation, *map(_number, (line.base, line.per_load, line.per_store))]
         for label, code in ordered
-        for operation, line in sorted(code.model.lines.items())
+        for operation, line in sorted(code.lines.items())
     )
     _save(folder / CODES, _CODE_COLUMNS, sizes)
     _save(folder / INSTRUCTIONS, INSTRUCTION_COLUMNS, lines)

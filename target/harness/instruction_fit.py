@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from heapfit.comparison.costs.instruction_model import (
     OPERATIONS,
-    InstructionModel,
     LinearCost,
+    MeasuredCode,
 )
 
 Ints: TypeAlias = NDArray[np.int64]
@@ -47,13 +47,13 @@ class Tally:
         return Tally(trace, operation, table.T @ table, np.stack([longest, busiest]))
 
 
-def fit_model(tallies: Sequence[Tally]) -> InstructionModel:
+def fit_model(tallies: Sequence[Tally]) -> MeasuredCode:
     """The model of the code whose calls these are."""
     traces = sorted({tally.trace for tally in tallies})
     checks = [_cross_validate(tallies, trace) for trace in traces]
     known = [check for check in checks if check is not None]
     means, longest = [mean for mean, _ in known], [longest for _, longest in known]
-    return InstructionModel(_lines(tallies), _summarize_errors(means), _summarize_errors(longest))
+    return MeasuredCode(_lines(tallies), _summarize_errors(means), _summarize_errors(longest))
 
 
 def _summarize_errors(shares: Sequence[float]) -> tuple[float, float] | None:

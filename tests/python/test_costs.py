@@ -9,7 +9,6 @@ import pytest
 from small_traces import heapfit, heapfit_json, random_calls
 
 from heapfit import _engine
-from heapfit.comparison.costs import instruction_model as models
 from heapfit.comparison.costs.chunk_walks import count_walks
 from heapfit.comparison.costs.code_table import (
     code_label,
@@ -17,7 +16,7 @@ from heapfit.comparison.costs.code_table import (
     read_system_codes,
 )
 from heapfit.comparison.costs.heap_costs import UNKNOWN, estimate_costs
-from heapfit.comparison.costs.instruction_model import LinearCost
+from heapfit.comparison.costs.instruction_model import LinearCost, MeasuredCode
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import SYSTEM_HEAPS, list_offered_allocators
 from heapfit.comparison.incumbents.requests import Requests
@@ -94,9 +93,7 @@ def test_a_table_that_makes_no_sense_is_refused_by_name(tmp_path, old, new, mess
 
 
 def test_a_replay_is_priced_call_by_call():
-    model = models.InstructionModel(
-        {"alloc": LinearCost(10, 2, 3), "free": LinearCost(5, 0, 0)}, None, None
-    )
+    model = MeasuredCode({"alloc": LinearCost(10, 2, 3), "free": LinearCost(5, 0, 0)}, None, None)
     costs = {
         "op": np.array([0, 0, 4]),
         "loads": np.array([1, 4, 9]),
@@ -110,7 +107,7 @@ def test_a_replay_is_priced_call_by_call():
 
 
 def test_half_of_all_codes_are_off_by_less_than_six_percent_on_traces_left_out():
-    offs = sorted(code.model.mean_off[0] for code in read_codes().values())
+    offs = sorted(code.mean_off[0] for code in read_codes().values())
     assert offs[len(offs) // 2] <= 0.06
 
 

@@ -56,7 +56,7 @@ def check_model(workbench: Workbench, plan: Plan, loaded: LoadedTrace) -> float:
     heap = Heap(plan.allocator, plan)
     costs, code = estimate_costs(heap, loaded, region), find_code(heap)
     assert code is not None
-    mean_off, longest_off = code.model.mean_off, code.model.longest_off
+    mean_off, longest_off = code.mean_off, code.longest_off
     assert mean_off is not None and longest_off is not None
     assert costs.mean == pytest.approx(counted.mean(), rel=mean_off[1] + ROOM)
     assert costs.longest == pytest.approx(counted.max(), rel=longest_off[1] + ROOM)

@@ -22,13 +22,12 @@ from __future__ import annotations
 import csv
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from heapfit import _engine
-from heapfit.comparison.costs.instruction_model import InstructionModel, LinearCost
+from heapfit.comparison.costs.instruction_model import LinearCost, MeasuredCode
 from heapfit.plan.allocators import info_of
 from heapfit.plan.plan import Plan
 
@@ -44,16 +43,6 @@ FURTHER: Final = {  # functions of a header by the end of their names
     "all": ("",),
 }
 INSTRUCTION_COLUMNS: Final = ("code", "operation", "base", "per_load", "per_store")
-
-
-@dataclass(frozen=True, slots=True)
-class MeasuredCode:
-    """The measured size and instruction model of one code."""
-
-    size: int | None  # bytes of init, malloc, free; None: `generate` writes no code for such plans
-    stack: int | None  # bytes that malloc or free takes at most; None: not measured
-    model: InstructionModel
-    adds: Mapping[str, int]  # bytes that each function of FURTHER adds alone
 
 
 def code_label(plan: Plan) -> str:
@@ -108,14 +97,14 @@ def _read_tables(codes: str, instructions: str) -> Mapping[str, MeasuredCode]:
         lines[row["code"]][row["operation"]] = LinearCost(*coefficients)
     found = {}
     for row in _rows(codes):
-        off = (
+        mean_off, longest_off = (
             (float(row[name]), float(row[f"{name}_worst"])) if row[name] else None
             for name in ("mean_off", "longest_off")
         )
         size, stack = (int(row[name]) if row.get(name) else None for name in ("bytes", "stack"))
         adds = {name: int(row[name]) for name in FURTHER if row.get(name)}
         found[row["code"]] = MeasuredCode(
-            size, stack, InstructionModel(lines[row["code"]], *off), adds
+            lines[row["code"]], mean_off, longest_off, size, stack, adds
         )
     return found
 

@@ -16,12 +16,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.costs.chunk_walks import count_walks
-from heapfit.comparison.costs.code_table import (
-    MeasuredCode,
-    code_label,
-    read_codes,
-    read_system_codes,
-)
+from heapfit.comparison.costs.code_table import code_label, read_codes, read_system_codes
+from heapfit.comparison.costs.instruction_model import MeasuredCode
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.requests import requests_of
 from heapfit.trace.loaded import LoadedTrace
@@ -47,7 +43,7 @@ def estimate_costs(heap: Heap, recording: LoadedTrace, memory: int | None) -> He
     code = find_code(heap)
     if code is None:
         return UNKNOWN
-    known = None if memory is None else code.model.estimate(count_calls(heap, recording, memory))
+    known = None if memory is None else code.estimate(count_calls(heap, recording, memory))
     mean, longest = known or (None, None)
     return HeapCosts(mean, longest, code.size, heap.is_ours, code.adds, code.stack)
 

@@ -11,7 +11,7 @@ own means.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -37,8 +37,8 @@ class LinearCost:
 
 
 @dataclass(frozen=True, slots=True)
-class InstructionModel:
-    """The coefficients of one code's operations, and the model's errors.
+class MeasuredCode:
+    """The coefficients of one code's operations, the model's errors, and the code's size.
 
     Errors are on traces outside the fit, as shares of the measured value: their mean, and the worst
     of any trace. None: measured on one trace only.
@@ -47,6 +47,9 @@ class InstructionModel:
     lines: Mapping[str, LinearCost]
     mean_off: tuple[float, float] | None  # of the mean of a trace's calls
     longest_off: tuple[float, float] | None  # of its longest call
+    size: int | None = None  # bytes of init, malloc, free; None: no code is written for such plans
+    stack: int | None = None  # bytes that malloc or free takes at most; None: not measured
+    adds: Mapping[str, int] = field(default_factory=dict)  # bytes of each function of FURTHER
 
     def estimate(self, costs: Mapping[str, NDArray[np.uint64]]) -> tuple[float, float] | None:
         """Instructions of the calls of a replay (_engine.call_costs), in the mean, then the most.
