@@ -35,7 +35,7 @@ def main() -> None:
         trace = record(quiet, folder / "sort.parquet", depth=4).trace
         assert trace is not None
         holdings = holdings_by_site(load_trace(trace), View.PEAK)
-        total = sum(one.holder.size for one in holdings.samples)
+        total = sum(one.size for one in holdings.holders)
         (folder / "sort.pb.gz").write_bytes(export_holdings(holdings, Export.PPROF))
         told = run("go", "tool", "pprof", "-top", "-unit=B", "sort.pb.gz", folder=folder)
         shown = re.search(r"([\d.]+)B total", told)

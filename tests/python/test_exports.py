@@ -93,7 +93,7 @@ def profile_message():
     ],
 )
 def test_a_view_has_the_blocks_that_it_says(loaded, view, held):
-    found = {one.holder.key: one.holder for one in sites_of(loaded, view).samples}
+    found = {one.key: one for one in sites_of(loaded, view).holders}
     assert {key: (one.blocks, one.size) for key, one in found.items() if one.blocks} == held
     assert (found[2].requests, found[2].requested) == (3, 380)
 

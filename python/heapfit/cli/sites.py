@@ -56,7 +56,7 @@ def run(command: SitesCommand) -> None:
             unnamed = programs and not callers.are_known
             parts = [
                 *_site_parts(holdings, callers, plan),
-                *_wrapper_parts([one.holder for one in holdings.samples], trace),
+                *_wrapper_parts(holdings.holders, trace),
                 *(Note(f"{one}: {_NAMES_NONE}") for one in programs[:1] if unnamed),
             ]
         print_result([*parts, *note_parts(trace.info)], command.as_json)
@@ -155,7 +155,7 @@ def _answer(view: View, holders: Sequence[Holder], name: Callable[[int], str]) -
 
 def _site_parts(holdings: SampledBlocks, callers: _Callers, plan: Plan | None) -> list[Part]:
     """The call sites that hold anything in a view; with a plan all, and their tags."""
-    view, sites = holdings.viewed.view, [one.holder for one in holdings.samples]
+    view, sites = holdings.viewed.view, holdings.holders
     held = [one for one in sites if one.blocks]
     tag, end = ("", "") if plan is None else ("tag", "end")
     columns: list[Column[Holder]] = [

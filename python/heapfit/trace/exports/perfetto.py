@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heapfit.trace.exports.protobuf import message, number, text
-from heapfit.trace.exports.samples import SampledBlocks, StackSample
+from heapfit.trace.exports.samples import Frame, SampledBlocks
 from heapfit.trace.operations import Integers
 from heapfit.trace.views import ViewedBlocks
 
@@ -46,15 +46,16 @@ def _packets(holdings: SampledBlocks) -> Iterator[bytes]:
     yield from _counter(3, "live blocks", _COUNT, _changes(viewed, every, every), times)
     keys = np.asarray(holdings.keys)
     track = 4
-    for sample in holdings.samples[:_MOST_TRACKS]:
-        changes = _changes(viewed, keys == sample.holder.key, sizes)
-        yield from _counter(track, f"bytes of {_name(sample)}", _BYTES, changes, times)
+    for one in holdings.holders[:_MOST_TRACKS]:
+        changes = _changes(viewed, keys == one.key, sizes)
+        name = _name(holdings.stacks[one.key])
+        yield from _counter(track, f"bytes of {name}", _BYTES, changes, times)
         track += 1
     yield from _slices(track, holdings, keys, times)
 
 
-def _name(sample: StackSample) -> str:
-    return " < ".join(frame.name for frame in sample.stack)
+def _name(stack: Sequence[Frame]) -> str:
+    return " < ".join(frame.name for frame in stack)
 
 
 def _nanoseconds(times: NDArray[np.uint64]) -> Integers:
@@ -111,7 +112,7 @@ def _slices(
     shown = np.flatnonzero(holdings.viewed.is_shown)
     largest = np.argsort(-blocks.sizes[shown].astype(np.int64), kind="stable")[:_MOST_SLICES]
     shown = np.sort(shown[largest])
-    names = {sample.holder.key: _name(sample) for sample in holdings.samples}
+    names = {key: _name(stack) for key, stack in holdings.stacks.items()}
     free: dict[str, list[tuple[int, int]]] = {}  # lanes of a name: the event that ends each
     track = first
     for block in shown.tolist():

@@ -44,9 +44,8 @@ def _parts(holdings: SampledBlocks) -> Iterator[bytes]:
     strings, frames, program = _Names(0, ""), _Names(1), holdings.program
     for kind, unit in _KINDS:
         yield message(_TYPE, number(1, strings.place(kind)), number(2, strings.place(unit)))
-    for sample in holdings.samples:
-        one = sample.holder
-        stack = numbers(1, map(frames.place, sample.stack))
+    for one in holdings.holders:
+        stack = numbers(1, map(frames.place, holdings.stacks[one.key]))
         values = (one.requests, one.requested, one.blocks, one.size)
         yield message(_SAMPLE, stack, numbers(2, values))
     for frame, place in frames.places.items():

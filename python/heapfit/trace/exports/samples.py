@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples: what was asked for under one stack, or for one size."""
+"""What was asked for under one stack, or for one size."""
 
 from __future__ import annotations
 
@@ -26,19 +26,12 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class StackSample:
-    """What was asked for under one stack."""
-
-    stack: tuple[Frame, ...]  # innermost first
-    holder: Holder
-
-
-@dataclass(frozen=True, slots=True)
 class SampledBlocks:
-    """A recording's samples, and the blocks that they count."""
+    """Who holds the blocks of a recording, each under one stack."""
 
     program: str
-    samples: tuple[StackSample, ...]
+    holders: tuple[Holder, ...]
+    stacks: Mapping[int, tuple[Frame, ...]]  # by the holders' keys; innermost first
     viewed: ViewedBlocks
     keys: NDArray[Any]  # of each block of `viewed`
 
@@ -81,6 +74,7 @@ def _holdings(
     keys: NDArray[Any],
     stack_of: Callable[[int], tuple[Frame, ...]],
 ) -> SampledBlocks:
-    samples = (StackSample(stack_of(one.key), one) for one in viewed.find_holders(keys))
+    holders = viewed.find_holders(keys)
+    stacks = {one.key: stack_of(one.key) for one in holders}
     program = loaded.trace.info.program or source_name(loaded.trace.path)
-    return SampledBlocks(program, tuple(samples), viewed, keys)
+    return SampledBlocks(program, holders, stacks, viewed, keys)
