@@ -18,9 +18,10 @@ from harness.replay import TargetReplay, count_replay
 from harness.verify import Case
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.generate.worst_case.bound import WorstCall, WorstCases
+from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
+from heapfit.generate.worst_case.longest_path import PathCost
 
 BOUNDED = ("alloc", "free", "free_sized", "resize", "resize_sized", "alloc_aligned")
 
@@ -30,7 +31,7 @@ class BoundedFunction:
     """One function on one board; nothing was seen of one that the trace does not call."""
 
     operation: str
-    worst: WorstCall | UnboundedError
+    worst: PathCost | UnboundedError
     seen_instructions: int | None  # of one call, without those for bytes of payload
     seen_stack: int  # bytes
 
@@ -62,7 +63,7 @@ def bound_functions(
     return found
 
 
-def _worst(cases: WorstCases, case: Case, operation: str) -> WorstCall | UnboundedError:
+def _worst(cases: WorstCases, case: Case, operation: str) -> PathCost | UnboundedError:
     try:
         return cases.find(f"hfit_{case.plan.allocator}_{operation}")
     except UnboundedError as error:
@@ -70,9 +71,9 @@ def _worst(cases: WorstCases, case: Case, operation: str) -> WorstCall | Unbound
 
 
 def _pair_with_replays(
-    operation: str, worst: WorstCall | UnboundedError, replays: list[tuple[TargetReplay, Calls]]
+    operation: str, worst: PathCost | UnboundedError, replays: list[tuple[TargetReplay, Calls]]
 ) -> BoundedFunction:
-    a_byte = worst.a_byte if isinstance(worst, WorstCall) else 0
+    a_byte = worst.a_byte if isinstance(worst, PathCost) else 0
     seen = [_max_instructions(calls.of(operation), a_byte) for _, calls in replays]
     stacks = [calls.deepest_stack(target.stack, operation) for target, calls in replays]
     return BoundedFunction(operation, worst, max(filter(None, seen), default=None), max(stacks))

@@ -16,9 +16,10 @@ from harness.packed_trace import PackedTrace, pack
 from harness.verify import Case
 from harness.workbench import Build, Workbench
 from heapfit.errors import HeapfitError
-from heapfit.generate.worst_case.bound import WorstCall, WorstCases
+from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
+from heapfit.generate.worst_case.longest_path import PathCost
 from heapfit.plan.plan import Plan, Pool
 
 M4 = BOARDS["cortex-m4"]
@@ -88,11 +89,11 @@ def test_no_call_takes_more_than_its_bound(
     most = min(MOST_ABOVE[name.split(maxsplit=1)[0]], 15 if EVENTS >= 40_000 else 100)
     for operation in ("alloc", "free", "resize"):
         one = found[operation]
-        assert isinstance(one.worst, WorstCall), one.worst
+        assert isinstance(one.worst, PathCost), one.worst
         assert one.seen_instructions is not None
         assert one.worst.instructions <= one.seen_instructions * (100 + most) / 100
         assert one.seen_stack <= one.worst.stack <= one.seen_stack + 40
-    assert all(isinstance(one.worst, WorstCall) for one in found.values())
+    assert all(isinstance(one.worst, PathCost) for one in found.values())
 
 
 def test_what_looks_at_the_whole_heap_has_no_bound(workbench: Workbench, walk: PackedTrace) -> None:

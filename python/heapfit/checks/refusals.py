@@ -19,29 +19,20 @@ from heapfit.trace.loaded import LoadedTrace
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedRequests:
-    """Requests, some of which are refused."""
+class RefusedGroup:
+    """The requests of a size class or call site, and those that are refused."""
 
     refused: int
     requests: int
-
-    @property
-    def share(self) -> float:
-        """The refused share of the requests."""
-        return self.refused / max(self.requests, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedGroup(RefusedRequests):
-    """The requests of a size class or call site, and those that are refused."""
-
     name: Name  # the largest size of a class in bytes, or a call site
 
 
 @dataclass(frozen=True, slots=True)
-class Refusals(RefusedRequests):
+class Refusals:
     """All requests of a recording that a heap refuses; the groups with most first."""
 
+    refused: int
+    requests: int
     sizes: tuple[RefusedGroup, ...]
     sites: tuple[RefusedGroup, ...]  # empty: none are recorded
     first: Name | None  # the call site of the first one; None: none are recorded

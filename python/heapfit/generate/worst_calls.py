@@ -18,9 +18,10 @@ from heapfit.generate.linked_folder import (
     functions_of,
 )
 from heapfit.generate.names import Text, core_word
-from heapfit.generate.worst_case.bound import WorstCall, WorstCases
+from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode, require_equal_code
+from heapfit.generate.worst_case.longest_path import PathCost
 
 # Not called while a program works.
 _CALLS_OUTSIDE_WORK = (
@@ -46,7 +47,7 @@ def call_bounds(
         return None
     called = (name for name in functions_of(header) if not name.endswith(_CALLS_OUTSIDE_WORK))
     names = list(dict.fromkeys(map(core_word, called)))
-    found: dict[Text, WorstCall] = {}
+    found: dict[Text, PathCost] = {}
     stacks: dict[Text, int] = {}
     try:
         require_equal_code(images["marked"], images["plain"])

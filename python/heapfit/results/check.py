@@ -403,12 +403,12 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
     columns: list[Column[RefusedGroup]] = [
         Column(heading="refused", shown=lambda one: one.refused),
         Column(heading="of", shown=lambda one: one.requests),
-        Column(heading="share", shown=lambda one: format_share(one.share)),
+        Column(heading="share", shown=lambda one: format_share(one.refused / one.requests)),
     ]
     return [
         Line(
             f"Run on past it, the heap refuses {refusals.refused:,} of {refusals.requests:,} "
-            f"requests ({format_share(refusals.share)}):"
+            f"requests ({format_share(refusals.refused / refusals.requests)}):"
         ),
         *(
             Table([Column(heading=heading, shown=lambda one: one.name), *columns], groups)

@@ -4,18 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import Function, LinkedCode
 from heapfit.generate.worst_case.longest_path import PathCost, longest_path
-
-
-@dataclass(frozen=True, slots=True)
-class WorstCall(PathCost):
-    """Upper bounds of a call, whatever the heap holds and however it is called."""
-
-    stack: int = 0  # bytes below the caller's stack pointer
 
 
 class WorstCases:
@@ -23,11 +16,11 @@ class WorstCases:
 
     def __init__(self, code: LinkedCode) -> None:
         self._code = code
-        self._known: dict[int, WorstCall] = {}
+        self._known: dict[int, PathCost] = {}
         self._stacks: dict[int, int] = {}
         self._callers: list[int] = []
 
-    def find(self, name: str) -> WorstCall:
+    def find(self, name: str) -> PathCost:
         """The worst case of one function; UnboundedError, which names the place, if it has none."""
         return self._find_at(self._code.find_function(name))
 
@@ -48,11 +41,11 @@ class WorstCases:
                 self._callers.pop()
         return self._stacks[start]
 
-    def _find_at(self, start: int) -> WorstCall:
+    def _find_at(self, start: int) -> PathCost:
         stack = self._stack_at(start)  # which finds a function that calls itself
         if start not in self._known:
             path = longest_path(self._code.function(start), self._code.marks, self._find_at)
-            self._known[start] = WorstCall(path.instructions, path.a_byte, stack)
+            self._known[start] = replace(path, stack=stack)
         return self._known[start]
 
 

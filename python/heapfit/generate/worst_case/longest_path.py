@@ -23,10 +23,14 @@ _RETURN: Final = -1  # what a function's way out leads to
 
 @dataclass(frozen=True, slots=True)
 class PathCost:
-    """The cost of a path: instructions, and how many more for each byte moved or cleared."""
+    """The cost of a path: instructions, and how many more for each byte moved or cleared.
+
+    Of a whole call also its stack, whatever the heap holds and however it is called.
+    """
 
     instructions: int = 0  # without those for bytes of payload
     a_byte: int = 0  # instructions for each byte of payload that is moved or cleared
+    stack: int = 0  # bytes of a call below the caller's stack pointer
 
     def __add__(self, other: PathCost) -> PathCost:
         return PathCost(self.instructions + other.instructions, self.a_byte + other.a_byte)
