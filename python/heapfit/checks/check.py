@@ -11,7 +11,7 @@ them; without any, the peak that the plan has of its own recordings.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
@@ -41,7 +41,7 @@ from heapfit.forecast.filling import (
 )
 from heapfit.forecast.kind import find_kind
 from heapfit.forecast.load import Load
-from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers import ImportOptions, open_trace, open_traces
 from heapfit.importers.many import estimate_events
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
 from heapfit.programs.source_lines import places_in
@@ -226,11 +226,7 @@ def check_recordings(
     ]
     whole = WeightedProgress(progress, dict(zip(("base", "check"), estimated, strict=True)))
     importing, checking = whole.part("base", steps=len(options.base)), whole.part("check")
-    with ExitStack() as opened:
-        bases = [
-            opened.enter_context(open_trace(source, options.importing, importing))
-            for source in options.base
-        ]
+    with open_traces(options.base, options.importing, importing) as bases:
         peaks = [(one, profile_trace(one).u_max) for one in bases]
         highest = max(peaks, key=lambda one: one[1], default=None)
         if plan is None:
@@ -253,8 +249,7 @@ def _compare_with_base(
     """Recordings beside the base's highest: peaks, what grew, and needs in a heap many have."""
     if highest is None:
         raise HeapfitError("nothing to compare with: give a plan, or an earlier recording as base")
-    with ExitStack() as opened:
-        traces = [opened.enter_context(open_trace(source, options.importing)) for source in sources]
+    with open_traces(sources, options.importing) as traces:
         loaded = [load_trace(one) for one in (highest[0], *traces)]
         found = _measure_common_heap(loaded, progress)
         needs = [found.heap.set_to(one or 0) for one in found.memories]

@@ -16,7 +16,7 @@ from heapfit.cli.commands.fitting import CheckCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options, start_sweep
+from heapfit.cli.running import exit_unless, import_options, start_sweep
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.drawing.markdown import save_markdown
 from heapfit.memories.joint import check_jointly
@@ -25,8 +25,6 @@ from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.results.check import check_parts, headline_of
 from heapfit.results.check_page import check_page
 from heapfit.results.memories import joint_parts
-
-_FAILED = 3
 
 
 def run(command: CheckCommand) -> None:
@@ -53,8 +51,7 @@ def run(command: CheckCommand) -> None:
     for path in command.report or []:
         _write_report(path, check, command)
     print_result(check_parts(check), command.as_json)
-    if not check.holds:
-        raise SystemExit(_FAILED)
+    exit_unless(check.holds)
 
 
 def _write_report(path: Path, check: Check, command: CheckCommand) -> None:
@@ -76,8 +73,7 @@ def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOpt
         raise UsageError("a plan of several memories takes recordings and --json alone")
     joint = check_jointly(plan, command.sources, options.importing)
     print_result(joint_parts(joint), command.as_json)
-    if joint.refusal is not None:
-        raise SystemExit(_FAILED)
+    exit_unless(joint.refusal is None)
 
 
 def _read_plan(command: CheckCommand) -> PlanFile | None:

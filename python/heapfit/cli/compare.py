@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 
 from heapfit.cli.arguments import command_line
@@ -12,7 +11,7 @@ from heapfit.cli.commands.comparisons import CompareCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import import_options, note_parts, start_sweep
+from heapfit.cli.running import exit_unless, import_options, note_parts, start_sweep
 from heapfit.comparison.case import case_of_matrix
 from heapfit.comparison.heap_map import measure_case
 from heapfit.comparison.incumbents.heap_names import (
@@ -26,7 +25,7 @@ from heapfit.comparison.measuring import EXACT, STANDARD_PRECISION
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.drawing.parts import Fields, Line, Part
 from heapfit.errors import HeapfitError, describe_missing_file, did_you_mean
-from heapfit.importers import open_trace
+from heapfit.importers import open_traces
 from heapfit.importers.file_kind import is_path
 from heapfit.importers.many import read_paths
 from heapfit.outputs.scratch import scratch_folder
@@ -43,7 +42,6 @@ from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_workload, parse_workload
 
-_FAULTY = 3  # exit status
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "compare": 95, "replay": 2}
 _ALL = "all"  # of the allocators, as a word
@@ -63,12 +61,12 @@ def run(command: CompareCommand) -> None:
         command.alignment,
         EXACT if command.exact else STANDARD_PRECISION,
     )
-    sweeping, opening = start_sweep(command.workers), ExitStack()
-    with progress_bar(_WORK) as progress, sweeping as sweep, opening as opened:
-        importing = import_options(command.queue)
-        traces = [
-            opened.enter_context(open_trace(source, importing, progress)) for source in sources
-        ]
+    sweeping, importing = start_sweep(command.workers), import_options(command.queue)
+    with (
+        progress_bar(_WORK) as progress,
+        sweeping as sweep,
+        open_traces(sources, importing, progress) as traces,
+    ):
         plugins = _find_plugins(command, traces)
         compared: list[tuple[str, Trace | WorkloadSpec]] = [
             *zip(map(source_name, sources), traces, strict=True),
@@ -89,8 +87,7 @@ def run(command: CompareCommand) -> None:
                 write_document(command.report, page)
     seed = command.seed if specs else None
     print_result(_parts(matrix, load_sram(command.sram), seed), command.as_json)
-    if any(row.faults for one in matrix.columns for row in one.comparison.plugins):
-        raise SystemExit(_FAULTY)
+    exit_unless(not any(row.faults for one in matrix.columns for row in one.comparison.plugins))
 
 
 def _find_plugins(command: CompareCommand, traces: Sequence[Trace]) -> tuple[Plugin, ...]:

@@ -6,21 +6,19 @@ With one memory: two programs in one heap, or apart.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-
 from heapfit.cli.arguments import command_line
 from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import progress_bar
-from heapfit.cli.running import note_parts
+from heapfit.cli.running import exit_unless, note_parts
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
 from heapfit.drawing.html import write_document
 from heapfit.drawing.parts import Column, Fields, Group, Line, Part, Table, hide_unless, which_hold
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
-from heapfit.importers import has_known_lifetimes, open_trace
+from heapfit.importers import has_known_lifetimes, open_traces
 from heapfit.memories.heap_map import map_memories
 from heapfit.memories.joining import Joining, join_programs
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
@@ -41,7 +39,6 @@ from heapfit.trace.loaded import STANDARD_ALIGNMENT
 _WORK = {"import": 10, "read events": 5, "profile": 5, "place": 80}
 _JOINING = {"import": 20, "read events": 10, "profile": 10, "place": 60}
 _MOST_SITES = 4  # on the first screen
-_TOO_SMALL = 3  # exit status
 
 
 def run(command: PlaceCommand) -> None:
@@ -61,12 +58,11 @@ def run(command: PlaceCommand) -> None:
         tuple(command.allocators or MEMORY_HEAPS[:1]),
         horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
-    with ExitStack() as opened:
-        with progress_bar(_WORK) as progress:
-            traces = [
-                opened.enter_context(open_trace(one, progress=progress)) for one in command.sources
-            ]
-            placing = place_recordings(traces, command.memories, options, progress)
+    with (
+        progress_bar(_WORK) as progress,
+        open_traces(command.sources, progress=progress) as traces,
+    ):
+        placing = place_recordings(traces, command.memories, options, progress)
         names = {
             site: name
             for one in placing.demands
@@ -159,8 +155,7 @@ def _join(command: PlaceCommand) -> None:
     with progress_bar(_JOINING) as progress:
         joining = join_programs(first, second, allocators[0], progress=progress)
     print_result(_joining_parts(joining, memory), command.as_json)
-    if joining.least > memory.size:
-        raise SystemExit(_TOO_SMALL)
+    exit_unless(joining.least <= memory.size)
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:

@@ -11,14 +11,13 @@ from heapfit.checks.host_run import HostRun, run_program
 from heapfit.cli.commands.fitting import RunCommand
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.progress import step_bar
+from heapfit.cli.running import exit_unless
 from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, hide_unless, which_hold
 from heapfit.grouping import group
 from heapfit.importers.processes import describe_ending
 from heapfit.plan.plan_file import PlanFile
 from heapfit.plan.quantities import format_event
 from heapfit.results.check import describe_refusal
-
-_FAILED = 3
 
 
 def run(command: RunCommand) -> None:
@@ -30,8 +29,7 @@ def run(command: RunCommand) -> None:
     else:
         done = run_program(command.plan, command.program, command.region)
         print_result(_run_parts(done), command.as_json)
-    if not done.holds:
-        raise SystemExit(_FAILED)
+    exit_unless(done.holds)
 
 
 def _run_parts(done: HostRun) -> list[Part]:

@@ -15,6 +15,14 @@ from heapfit.trace.exports.samples import SampledBlocks
 from heapfit.trace.kinds import Export
 from heapfit.trace.stored import TraceInfo
 
+_NOT_HELD = 3  # exit status
+
+
+def exit_unless(holds: bool) -> None:
+    """Ends the command with exit status 3 if what it judges does not hold."""
+    if not holds:
+        raise SystemExit(_NOT_HELD)
+
 
 def import_options(queue: str | None) -> ImportOptions:
     """The options of an import by --queue, checked even if the source has no packets."""

@@ -14,6 +14,7 @@ from heapfit.cli.parser import UsageError
 from heapfit.cli.printing.console import print_result
 from heapfit.cli.printing.lines import note
 from heapfit.cli.printing.progress import progress_bar
+from heapfit.cli.running import exit_unless
 from heapfit.comparison.incumbents.replacement import Pair
 from heapfit.drawing.parts import Column, Fields, Group, Line, Note, Part, Table, paragraph
 from heapfit.fitting.verify.firmware import Firmware
@@ -30,8 +31,6 @@ from heapfit.importers.target_log import Emulation
 from heapfit.plan.quantities import format_event, format_share
 from heapfit.results.fit_page import write_report
 from heapfit.trace.names import source_name
-
-_FAILED = 3
 
 
 def run(command: VerifyCommand) -> None:
@@ -60,8 +59,7 @@ def run(command: VerifyCommand) -> None:
 
         result = verify(command.plan, firmware, folder, options, tell)
     print_result(_parts(result), command.as_json)
-    if not result.is_settled:
-        raise SystemExit(_FAILED)
+    exit_unless(result.is_settled)
 
 
 def _parts(result: Verification) -> list[Part]:

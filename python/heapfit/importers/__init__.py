@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -45,6 +45,7 @@ __all__ = [
     "import_frames",
     "open_any",
     "open_trace",
+    "open_traces",
 ]
 
 STEP = "import"
@@ -133,6 +134,17 @@ def open_trace(
         with copy_here(source) as here:
             trace = open_any(here, options or ImportOptions(), place, progress)
             yield trace if keep_oversized else leave_out_oversized(trace, place)
+
+
+@contextmanager
+def open_traces(
+    sources: Sequence[Trace | Path],
+    options: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
+) -> Iterator[list[Trace]]:
+    """Opens several traces, each as `open_trace` does."""
+    with ExitStack() as opened:
+        yield [opened.enter_context(open_trace(one, options, progress)) for one in sources]
 
 
 @contextmanager

@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.importers import ImportOptions, open_trace
+from heapfit.importers import ImportOptions, open_traces
 from heapfit.memories.demand import RecordingRequests, demand_of, parse_need
 from heapfit.plan.memories import MemoriesPlan, names_of
 from heapfit.plan.quantities import format_event
@@ -100,8 +99,7 @@ def check_jointly(
 ) -> Joint:
     """Replays recordings, of any known format, on the memories of a plan."""
     needs = [parse_need(one) for one in plan.rule.needs]
-    with ExitStack() as opened:
-        traces = [opened.enter_context(open_trace(one, options)) for one in sources]
+    with open_traces(sources, options) as traces:
         demands = [demand_of(one.given.name, load_trace(one), needs) for one in traces]
         return replay_jointly(plan, demands, [one.requests(plan) for one in demands])
 
