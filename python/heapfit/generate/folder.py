@@ -9,7 +9,6 @@ listed may differ where that is allowed (--force); no other is ever removed.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -43,17 +42,13 @@ def write_texts(folder: Path, texts: Mapping[str, str]) -> None:
 
 
 def _write_manifest(folder: Path) -> None:
-    lines = [f"{_hash(path)}  {path.relative_to(folder)}\n" for path in list_files(folder)]
+    lines = [f"{ours.hash_file(path)}  {path.relative_to(folder)}\n" for path in list_files(folder)]
     (folder / MANIFEST).write_text("".join(lines), encoding="utf-8")
 
 
 def list_files(folder: Path) -> list[Path]:
     """All files below a folder, links to folders included, in order."""
     return sorted(one for one in folder.rglob("*") if one.is_symlink() or not one.is_dir())
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def require_our_code(folder: Path) -> None:
@@ -75,7 +70,7 @@ def require_our_code(folder: Path) -> None:
                 "folder for the code)"
             )
         ours.require_no_link(path)
-        if not ours.is_forced() and _hash(path) != listed[name]:
+        if not ours.is_forced() and ours.hash_file(path) != listed[name]:
             raise HeapfitError(
                 f"{path}: was edited after it was generated (keep what you need and delete it, or "
                 "give --force)"

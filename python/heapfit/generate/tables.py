@@ -20,7 +20,7 @@ from heapfit.generate.core_files import source_names
 from heapfit.generate.names import Text, comment_text, core_word, make_identifier
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
 from heapfit.generate.platforms import FORMS
-from heapfit.plan.allocators import find_allocators, takes
+from heapfit.plan.allocators import find_allocators, splits_blocks, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 from heapfit.plan.quantities import LARGEST_REGION
@@ -197,22 +197,21 @@ def design_from_plan_file(
     )
 
 
-def require_shipped(plan: Plan | None, name: str) -> None:
+def require_shipped(plan: Plan, name: str) -> None:
     """HeapfitError for a baseline, which is for comparison and has no code to generate."""
     shipped = [info.name for info in _engine.allocators() if info.ships]
-    while plan is not None:
-        if plan.allocator not in shipped:
+    for one in plan.chain():
+        if one.allocator not in shipped:
             raise HeapfitError(
-                f"plan {comment_text(name)}: {plan.allocator} is a baseline for comparison "
+                f"plan {comment_text(name)}: {one.allocator} is a baseline for comparison "
                 f"and is not shipped (choose one of {', '.join(shipped)})"
             )
-        plan = plan.shared
 
 
 def require_whole_blocks(plan_file: PlanFile) -> None:
     """HeapfitError if blocks lie in pieces: callers of malloc need each block in one piece."""
     allocator = plan_file.plan.allocator
-    if any(info.in_pieces for info in _engine.allocators() if info.name == allocator):
+    if splits_blocks(plan_file.plan):
         raise HeapfitError(
             f"plan {comment_text(plan_file.name)}: blocks of {allocator} lie in pieces, which a "
             f"malloc cannot give (call hfit_{allocator}_alloc and hfit_{allocator}_next_piece)"
@@ -243,7 +242,7 @@ def _require_region(plan_file: PlanFile, engine_plan: _engine.Plan) -> int:
 def plan_table_of(plan: _engine.Plan, name: Text) -> PlanTable:
     """The struct of a plan, and of the plans inside it."""
     allocator = core_word(plan.allocator)
-    info = next(info for info in _engine.allocators() if info.name == allocator)
+    (info,) = find_allocators([allocator])
     takes_pools = takes(info, "pools")
     scalars = tuple(
         (core_word(tunable.name), plan.scalars[tunable.name])

@@ -136,12 +136,12 @@ def is_ours(path: Path) -> bool:
         file = _mark_path(path)
         mark = file.read_text("ascii", "replace") if file.is_file() else ""
     digest, _, command = mark.partition(" ")
-    return digest == _hash(path) and (not _command.get() or command in ("", _command.get()))
+    return digest == hash_file(path) and (not _command.get() or command in ("", _command.get()))
 
 
 def mark_ours(path: Path) -> None:
     """Marks the file's content as written by this command."""
-    mark = f"{_hash(path)} {_command.get()}"
+    mark = f"{hash_file(path)} {_command.get()}"
     try:
         os.setxattr(path, _ATTRIBUTE, mark.encode())
     except (OSError, AttributeError):  # a file system without attributes, or another system
@@ -169,7 +169,8 @@ def _mark_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.sha256")
 
 
-def _hash(path: Path) -> str:
+def hash_file(path: Path) -> str:
+    """The SHA-256 of a file's content, in hexadecimal digits."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,6 +58,12 @@ class Plan:
             if name not in tunables:
                 about = did_you_mean(name, tunables)
                 raise HeapfitError(f"plan: {self.allocator}: no such tunable as '{name}' ({about})")
+
+    def chain(self) -> Iterator[Plan]:
+        """The plan and those inside it, from the outermost in."""
+        yield self
+        if self.shared is not None:
+            yield from self.shared.chain()
 
     @property
     def filled_pools(self) -> tuple[Pool, ...]:

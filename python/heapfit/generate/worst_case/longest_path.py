@@ -9,12 +9,11 @@ what cannot be but in the body. What is left has no circle, so each place is loo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import Function
-from heapfit.generate.worst_case.loop_bounds import find_mark
 from heapfit.generate.worst_case.loop_marks import LoopMark
 from heapfit.generate.worst_case.loops import Loop, find_loops, postorder
 
@@ -79,7 +78,7 @@ class _Paths:
         steps = self._steps(loop)
         if loop is None:
             return _find_longest(steps, self._owner(None, self._function.start), None)
-        mark = find_mark(self._function, loop, self._loops, self._marks)
+        mark = _find_mark(self._function, loop, self._loops, self._marks)
         whole = _find_longest(steps, loop.header, loop.header)
         in_body = {step for step in steps if self._is_in_body(step, loop, mark)}
         outside = {
@@ -151,3 +150,45 @@ def _find_longest(steps: dict[int, _Exits], first: int, header: int | None) -> _
             found = most if target in inside else exits
             found[target] = (most[step] + work).max_with(found.get(target))
     return exits
+
+
+def _find_mark(
+    function: Function, loop: Loop, loops: Sequence[Loop], marks: Sequence[LoopMark]
+) -> LoopMark:
+    """The mark that bounds a loop; UnboundedError if there is none, or it gives no number.
+
+    Instructions of a body come from the scope of its mark, those of its condition from around it.
+    So a loop inside another holds instructions of both: it is the inner one if the machine code has
+    a loop around it that is the outer one. Otherwise one of both was unrolled or turned into
+    straight code, nobody knows which, and the larger number holds for either. A loop all of which
+    is in the body of a marked one is none that a mark is about.
+    """
+    own = loop.own_nodes(loops)
+    around = [other for other in loops if loop.nodes < other.nodes]
+    outer = {mark.line for one in around for mark in _marks_in(one.own_nodes(loops), marks)}
+    found = [
+        mark
+        for mark in _marks_in(own, marks)
+        if mark.line not in outer
+        and any(function.flows[node].jump is not None and not mark.holds(node) for node in own)
+    ]
+    if not found:
+        raise UnboundedError(
+            loop.header, f"a loop of {function.name} has no mark (HFIT_LOOP_AT_MOST)"
+        )
+    if len({mark.is_of_payload for mark in found}) > 1:
+        raise UnboundedError(loop.header, f"a loop of {function.name} is two of the source in one")
+    times = [mark.times for mark in found if mark.times is not None]
+    if len(times) < len(found) and not found[0].is_of_payload:
+        raise UnboundedError(loop.header, f"the mark of a loop of {function.name} has no constant")
+    return replace(max(found, key=lambda mark: mark.depth), times=max(times, default=None))
+
+
+def _marks_in(nodes: set[int], marks: Sequence[LoopMark]) -> list[LoopMark]:
+    """The innermost mark of each instruction that has one."""
+    found: dict[LoopMark, None] = {}
+    for node in sorted(nodes):
+        holding = [mark for mark in marks if mark.holds(node)]
+        if holding:
+            found[max(holding, key=lambda mark: mark.depth)] = None
+    return [*found]

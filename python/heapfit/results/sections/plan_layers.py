@@ -21,6 +21,7 @@ from heapfit.drawing.parts import (
     Table,
     paragraph,
 )
+from heapfit.plan.allocators import info_of
 from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, plan_text
 
@@ -34,17 +35,13 @@ def plan_section(
 
     `heap` is the system's heap that places its blocks so; "": it is a plan to generate.
     """
-    known = {info.name: info for info in _engine.allocators()}
     own = (
         f"{heap} is the system's own heap: no code is written for it. It places its blocks "
         "as this plan does, by which it is replayed."
     )
-    levels = enumerate(_levels(plan))
     parts: list[Part] = [
         *paragraph(own if heap else ""),
-        *chain(
-            *(_describe_level(one, known[one.allocator], region, depth) for depth, one in levels)
-        ),
+        *chain(*(_describe_level(one, region, depth) for depth, one in enumerate(plan.chain()))),
         Heading("The plan file"),
         Copyable("plan-text", lines),
     ]
@@ -56,16 +53,8 @@ def plan_file_section(plan_file: PlanFile, region: int | None) -> Section:
     return plan_section(plan_file.plan, region, plan_text(plan_file).splitlines(), plan_file.heap)
 
 
-def _levels(plan: Plan | None) -> Iterator[Plan]:
-    """The plan's allocators from the outermost in."""
-    while plan is not None:
-        yield plan
-        plan = plan.shared
-
-
-def _describe_level(
-    plan: Plan, info: _engine.AllocatorInfo, region: int | None, depth: int
-) -> list[Part]:
+def _describe_level(plan: Plan, region: int | None, depth: int) -> list[Part]:
+    info = info_of(plan)
     role = "Shared allocator, for requests that no pool serves" if depth else "Allocator"
     columns: list[Column[_engine.Tunable]] = [
         Column(page="tunable", shown=lambda one: one.name),
