@@ -98,7 +98,8 @@ def store_events(path: Path) -> None:
     """The first events as three columns, which a process under valgrind reads at little cost."""
     from heapfit.importers import ImportOptions, open_any
     from heapfit.trace.operations import REPLAYED
-    from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+    from heapfit.trace.origin import WorkloadSpec
+    from heapfit.workloads.synthetic import generate_workload
 
     corpus = os.environ.get("HEAPFIT_CORPUS")
     with tempfile.TemporaryDirectory() as folder:

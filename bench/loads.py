@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.trace.operations import ALLOC, FREE
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
-from heapfit.workloads.synthetic import WorkloadSpec
 
 Numbers: TypeAlias = NDArray[np.float64]
 Columns: TypeAlias = dict[str, NDArray[Any]]

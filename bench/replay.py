@@ -26,9 +26,10 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.importers import ImportOptions, open_any
 from heapfit.trace.operations import REPLAYED, is_allocation
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+from heapfit.workloads.synthetic import generate_workload
 
 TURNS = 20
 GENERATED = WorkloadSpec("slotbuf", seed=1, parameters={"events": 1_000_000})

@@ -29,8 +29,9 @@ from heapfit.design.plan_options import PlanOptions
 from heapfit.design.robust.design import design_several
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_events, generate_workload
+from heapfit.workloads.synthetic import generate_events, generate_workload
 
 AIMS = {"phases_w1": 1.02, "phases_w3": 1.02, "phases_w4": 1.02, "phases_w5": 1.02,
         "phases_x16": 1.10}  # fmt: skip

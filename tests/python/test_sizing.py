@@ -48,7 +48,7 @@ from heapfit.sizing.systems.heap_settings import size_heap
 from heapfit.sizing.unseen import Evidence
 from heapfit.sweep import Sweep
 from heapfit.trace.loaded import load_trace
-from heapfit.trace.origin import Maker, Origin
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 from heapfit.workloads.synthetic import generate_events, generate_workload, parse_workload, spec_of
 
@@ -455,8 +455,8 @@ def test_a_stored_workload_tells_how_it_was_drawn(tmp_path, text):
     "origin",
     [
         None,
-        Origin(Maker.WORKLOAD, 1, "none_such"),
-        Origin(Maker.WORKLOAD, 1, "campus", {"packet": 5}),
+        WorkloadSpec("none_such", 1),
+        WorkloadSpec("campus", 1, {"packet": 5}),
     ],
 )
 def test_what_no_workload_makes_is_none(tmp_path, origin):

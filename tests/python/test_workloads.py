@@ -8,13 +8,9 @@ from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import (
-    WorkloadSpec,
-    generate_workload,
-    is_workload,
-    parse_workload,
-)
+from heapfit.workloads.synthetic import generate_workload, is_workload, parse_workload
 
 
 def test_a_workload_is_a_trace_that_tells_what_it_is(tmp_path):

@@ -25,7 +25,8 @@ from heapfit.design.portfolio import build_portfolio
 from heapfit.plan.plan import Plan
 from heapfit.simulation.scheme import Scheme
 from heapfit.trace.loaded import LoadedTrace, load_trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+from heapfit.trace.origin import WorkloadSpec
+from heapfit.workloads.synthetic import generate_workload
 from heapfit_papers.reproduce.laboratory import Laboratory
 from heapfit_papers.reproduce.published import figure
 

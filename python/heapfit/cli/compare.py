@@ -39,8 +39,9 @@ from heapfit.results.plugins import plugin_parts
 from heapfit.results.ranking import ranking
 from heapfit.trace.kinds import SourceKind
 from heapfit.trace.names import source_name
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload, is_workload, parse_workload
+from heapfit.workloads.synthetic import generate_workload, is_workload, parse_workload
 
 # What takes how much of the time, measured on the lwIP example.
 _WORK = {"import": 5, "compare": 95, "replay": 2}

@@ -24,8 +24,9 @@ from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.names import make_distinct
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_workload
+from heapfit.workloads.synthetic import generate_workload
 
 Source: TypeAlias = Trace | WorkloadSpec
 

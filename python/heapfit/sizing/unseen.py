@@ -23,8 +23,9 @@ from heapfit.sizing.run_out import Chance, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePools
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.operations import Integers
+from heapfit.trace.origin import WorkloadSpec
 from heapfit.trace.stored import Trace
-from heapfit.workloads.synthetic import WorkloadSpec, generate_events, spec_of
+from heapfit.workloads.synthetic import generate_events, spec_of
 
 STANDARD_SEEDS = 8
 _STEP = "other draws"

@@ -30,7 +30,7 @@ from heapfit.trace.chains import Chains, Sites, caller_metadata, parse_chains, p
 from heapfit.trace.check import TraceCheck, is_alignment
 from heapfit.trace.names import source_name
 from heapfit.trace.operations import REPLAYED
-from heapfit.trace.origin import Origin, origin_metadata, parse_origin
+from heapfit.trace.origin import WorkloadSpec, origin_metadata, parse_origin
 from heapfit.trace.pages import require_true_pages
 from heapfit.trace.table_file import (
     ROW_GROUP,
@@ -108,7 +108,7 @@ class Trace(Tabular):
     path: Path
     info: TraceInfo
     chains: Chains = field(default_factory=dict, compare=False)  # none: a site is a direct caller
-    origin: Origin | None = field(default=None, compare=False)  # None: a recording
+    origin: WorkloadSpec | None = field(default=None, compare=False)  # None: a recording
     optional: tuple[str, ...] = field(default=(), compare=False)  # columns of OPTIONAL that it has
     imported_from: Path | None = field(default=None, compare=False)  # None: it was stored before
 
@@ -276,7 +276,7 @@ def write_trace(
     batches: Iterable[Columns],
     info: TraceInfo | Callable[[], TraceInfo],
     chains: Callable[[], Chains] = dict,
-    made_from: Origin | Path | None = None,
+    made_from: WorkloadSpec | Path | None = None,
 ) -> Trace:
     """Stores the columns of `batches` at `path`, which appears whole or not at all.
 
@@ -285,7 +285,7 @@ def write_trace(
     `chains` is, once all batches are read; events and largest_alignment are counted here.
     `made_from` is a model or the imported file, which errors name.
     """
-    origin = made_from if isinstance(made_from, Origin) else None
+    origin = made_from if isinstance(made_from, WorkloadSpec) else None
     imported_from = made_from if isinstance(made_from, Path) else None
     check, given = TraceCheck(), imported_from or path
     largest_alignment = 0

@@ -6,54 +6,19 @@ docs/evidence/workloads.md lists them with their parameters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from numpy.typing import NDArray
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.errors import HeapfitError
 from heapfit.plan.values import parse_values
 from heapfit.progress import Progress, ignore_progress
-from heapfit.trace.origin import Maker, Origin
+from heapfit.trace.origin import STANDARD_SEED, WorkloadSpec
 from heapfit.trace.stored import BATCH, Trace, TraceInfo, write_trace
-
-STANDARD_SEED = 1
-
-
-@dataclass(frozen=True, slots=True)
-class WorkloadSpec:
-    """A workload with the parameters that differ from the standard, and its seed."""
-
-    name: str
-    seed: int = STANDARD_SEED
-    parameters: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def label(self) -> str:
-        """The workload in the syntax of the command line: "t2_w1", or "t2_w1:limit=3"."""
-        given = ",".join(f"{name}={value}" for name, value in self.parameters.items())
-        return f"{self.name}:{given}" if given else self.name
-
-    def source(self) -> _engine.WorkloadSource:
-        """The workload's events; HeapfitError for an unknown workload, parameter or value."""
-        if not 0 <= self.seed < 1 << 64:
-            raise HeapfitError(f"seed={self.seed}: must be from 0 to 2^64 - 1")
-        known = {info.name: info for info in _engine.workloads()}
-        if self.name not in known:
-            raise HeapfitError(
-                f"workload: none is named '{self.name}' ({did_you_mean(self.name, known)})"
-            )
-        parameters = [parameter.name for parameter in known[self.name].parameters]
-        for name in self.parameters:
-            if name not in parameters:
-                about = did_you_mean(name, parameters)
-                raise HeapfitError(
-                    f"workload {self.name}: no parameter is named '{name}' ({about})"
-                )
-        return _engine.WorkloadSource(self.name, dict(self.parameters), self.seed)
 
 
 def parse_workload(text: str, seed: int = STANDARD_SEED) -> WorkloadSpec:
@@ -86,7 +51,7 @@ def generate_workload(
         pointer_bits=32,  # the sizes are the model's on any machine; 32 bit is what heaps are for
     )
     progress(step, 0.0)
-    origin = Origin(Maker.WORKLOAD, spec.seed, spec.name, source.parameters)
+    origin = replace(spec, parameters=source.parameters)  # all, whatever is standard later
     trace = write_trace(path, _batches(source), info, made_from=origin)
     progress(step, 1.0)
     return trace
@@ -94,15 +59,13 @@ def generate_workload(
 
 def spec_of(trace: Trace) -> WorkloadSpec | None:
     """The workload that made a stored trace; None if no known workload did."""
-    origin = trace.origin
-    if origin is None or origin.maker is not Maker.WORKLOAD:
+    if trace.origin is None:
         return None
-    spec = WorkloadSpec(origin.name, origin.seed, origin.parameters)
     try:
-        spec.source()
+        trace.origin.source()
     except HeapfitError:  # a workload or parameter of another version
         return None
-    return spec
+    return trace.origin
 
 
 def generate_events(spec: WorkloadSpec) -> _engine.EventArray:
