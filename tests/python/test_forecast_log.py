@@ -897,6 +897,31 @@ def test_a_task_is_named_without_a_clock_and_in_a_table_of_ones_own(tmp_path):
     assert seen.holders[1].pace * 600 == pytest.approx(40, rel=0.02)
 
 
+@pytest.mark.parametrize(
+    "head",
+    ["Task       Stack  Heap used", "I (5) mem: task  stack  allocated", "Module,Stack,Used"],
+)
+def test_a_column_of_tasks_names_who_holds_a_row(tmp_path, head):
+    sign = "," if "," in head else "   "
+    rows = "".join(
+        f"{head}\nwifi{sign}1200{sign}{9_000 + 100 * i}\nmqtt{sign}900{sign}4000\n"
+        f"Free heap: {90_000 - 100 * i}\n"
+        for i in range(100)
+    )
+    (tmp_path / "log").write_text(rows)
+    seen = find_outlook(read_log(tmp_path / "log"))
+    assert ([one.free for one in seen.log.states], seen.log.other_heaps) == (
+        [90_000 - 100 * i for i in range(100)],
+        [],
+    )
+    assert {one.log.name: one.held for one in seen.holders} == {"wifi": 18_900, "mqtt": 4_000}
+    assert [one.log.name for one in seen.holders if one.pace] == ["wifi"]
+    (tmp_path / "log").write_text(
+        "".join(f'{{"task":"t{i % 2}","free":{9 - i}}}\n' for i in range(9))
+    )
+    assert len(read_log(tmp_path / "log").states) == 9  # of one heap, which two tasks print
+
+
 def test_free_bytes_are_no_part_of_the_row_before(tmp_path):
     """A task's peak, 9,300 B, above the 9,000 B that it holds, made the least ever free 0 B."""
     rows = "".join(

@@ -412,6 +412,24 @@ def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
     assert any(note.startswith(told) for note in alone.notes) == (len(events) > 1)
 
 
+def test_each_device_of_a_log_of_calls_is_cut_by_its_own_clock(tmp_path):
+    """Clocks of two devices in turn fall with each line; the second one starts again."""
+    lines = [
+        f"node-0{n}: I ({first + 100 * i}) heap: malloc({8 * n + i}) = 0x2000{i:04x}\n"
+        for i in range(30)
+        for n, first in ((1, 5_000), (2, 90_000))
+    ]
+    again = [line for line in lines if line.startswith("node-02")]
+    log = tmp_path / "device.log"
+    log.write_text("".join([*lines, *again]))
+    boots = cut_boots(log, find_format(log), tmp_path)
+    sizes = [
+        next(import_file(one, tmp_path / f"{i}.parquet").batches(("size",)))["size"].tolist()
+        for i, one in enumerate(boots)
+    ]
+    assert sizes == [[8 * n + i for i in range(30)] for n in (1, 2, 2)]
+
+
 # A form that prints its callers: the sites of its requests, by what `sites` shows of them.
 CALLERS = {
     form: (one.get("text") or LOGS[form][0], one["sites"])

@@ -360,6 +360,109 @@ def test_a_start_of_the_device_is_known_by_its_words(tmp_path, said):
     assert read_log(tmp_path / "device.log").boots == STARTS[said]
 
 
+# Counts before 60 states: seconds that NTP sets late, numbers of threads, and a clock of 32 bits
+# that begins again between two states. With the clock, and from the first state to the last.
+COUNTS = {
+    "[{} ]": (lambda i: (864_012 if i < 30 else 1_764_495_000) + 60 * i, Clock.DATE, 3540),
+    "[{}.5]": (lambda i: (12 if i < 30 else 1_764_495_000) + 60 * i, Clock.DATE, 3540),
+    "[{}]": (lambda i: 1_764_495_000 + 60 * i, Clock.DATE, 3540),
+    "[{}] ": (lambda i: 1_434_567_890 + 0 * i, None, None),
+    " [{}]": (lambda i: (1_434_567_890, 1_434_571_000, 1_434_999_999)[i * i % 7 % 3], None, None),
+    "{} us:": (lambda i: 7_200_000_000 * i % 2**32, None, None),
+    "({} us)": (lambda i: 3_000_000_000 * i % 2**32, None, None),
+    "  [{}]": (lambda i: 7_200_000_000 * i % 2**32, None, None),
+    "{}us ": (lambda i: 60_000_000 * i % 2**32, Clock.UPTIME, 3540),
+}
+
+
+@pytest.mark.parametrize("form", COUNTS)
+def test_all_counts_of_a_log_tell_what_they_are(tmp_path, form):
+    at, clock, span = COUNTS[form]
+    lines = [f"{form.format(at(i))} free heap {FIRST - STEP * i}" for i in range(STATES)]
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    assert (log.clock, log.boots, len(log.states)) == (clock, 1, STATES)
+    assert clock is None or log.states[-1].seconds - log.states[0].seconds == span
+    assert any("begins again" in one for one in log.notes) == (at(1) > 2**31)
+
+
+# What stands above rows without a time of their own, and the clock that it tells.
+ABOVE = {
+    "=== 2026-03-01 10:{i:02}:00 ===": Clock.DATE,
+    "Sun Mar  1 10:{i:02}:00 UTC 2026": Clock.DATE,
+    "I ({i}0000) mem: pools": Clock.UPTIME,
+    "[10:{i:02}:00] pools": Clock.DAY,
+    "build of 2026": None,
+}
+
+
+@pytest.mark.parametrize("above", ABOVE)
+def test_rows_have_the_time_of_the_line_above(tmp_path, above):
+    rows = "pool  total  used  free\nsmall  100  {used}  {left}\nlarge  20  5  15\n"
+    lines = [
+        above.format(i=i) + "\n" + rows.format(used=10 + i, left=90 - i) for i in range(STATES)
+    ]
+    (tmp_path / "device.log").write_text("".join(lines))
+    log = read_log(tmp_path / "device.log")
+    for heap, last in zip((log, *log.other_heaps), (90 - STATES + 1, 15), strict=True):
+        assert (heap.clock, len(heap.states), heap.states[-1].free) == (ABOVE[above], STATES, last)
+    step = 10 if ABOVE[above] is Clock.UPTIME else 60
+    times = [one.seconds and one.seconds - log.states[0].seconds for one in log.states[1:]]
+    assert times == [step * i if ABOVE[above] else None for i in range(1, STATES)]
+    (tmp_path / "device.log").write_text(lines[0] + rows.format(used=11, left=89) * 9)
+    assert read_log(tmp_path / "device.log").clock is None  # one line tells no time of ten rows
+
+
+def test_free_of_linux_counts_what_only_caches_files_as_available(tmp_path):
+    """`while sleep 60; do date; free; done` of a machine with 4 GB, whose cache fills."""
+    lines = [
+        f"Sun Mar  1 10:{i:02}:00 UTC 2026\n"
+        "              total        used        free      shared  buff/cache   available\n"
+        f"Mem:        3884352     1000000   {9000 if i else 90_000}       10000     2684352     "
+        f"{2_500_000 - 100 * i}\nSwap:             0           0           0\n"
+        for i in range(STATES)
+    ]
+    (tmp_path / "device.log").write_text("".join(lines))
+    log = read_log(tmp_path / "device.log")
+    free = [1024 * (2_500_000 - 100 * i) for i in range(STATES)]
+    assert ([one.free for one in log.states], log.other_heaps) == (free, [])
+    assert log.states[-1].seconds - log.states[0].seconds == 3540
+
+
+def test_tags_are_devices_where_levels_differ(tmp_path):
+    """Two rooms by chance in turn; tasks of one device, whose tags are no devices."""
+    order = [i * i * 7 % 11 % 2 for i in range(2 * STATES)]
+    left = [
+        iter(range(41_234, 0, -100)),
+        iter(90_000 - 64 * (i % 3) for i in range(2 * STATES)),
+    ]
+    names = ("kitchen", "garage")
+    lines = [f"[{names[which]}] free heap {next(left[which])}" for which in order]
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    counts = [order.count(0), order.count(1)]
+    assert [len(one.states) for one in (log, *log.other_heaps)] in (counts, counts[::-1])
+    found = {one.name: one.states[0].free for one in (log, *log.other_heaps)}
+    assert found == {"kitchen heap": 41_234, "garage heap": 90_000}
+    assert "garage, kitchen in brackets are taken as devices" in log.notes
+    for step, noise in ((100, 0), (0, 900)):
+        lines = [
+            f"[{('wifi', 'mqtt', 'ui')[i % 3]}] free heap {90_000 - step * i - i * i % 7 * noise}"
+            for i in range(STATES)
+        ]
+        (tmp_path / "device.log").write_text("\n".join(lines))
+        log = read_log(tmp_path / "device.log")
+        assert (len(log.states), log.other_heaps) == (STATES, [])
+
+
+@pytest.mark.parametrize("text", ["node 1: heap {} free, node 2: heap 9000 free", "a1 {} free"])
+def test_numbers_of_nodes_are_in_their_names(tmp_path, text):
+    (tmp_path / "device.log").write_text("\n".join(text.format(800 - i) for i in range(9)))
+    log = read_log(tmp_path / "device.log")
+    names = [one.name for one in (log, *log.other_heaps)]
+    assert names == (["node 1 heap", "node 2 heap"] if "node" in text else ["a1"])
+
+
 # A request that failed between states of two memories: it was asked of the internal one.
 OF_TWO = "watch: IRAM 30000 left (low 28000, chunk 15104) / SPIRAM 7000000 left (chunk 6000000)\n"
 ASKED_OF_ONE = {

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from heapfit.errors import HeapfitError
 from heapfit.fitting.options import FitOptions
-from heapfit.importers.boots import cut_all_boots
+from heapfit.importers.boots import cut_boots
+from heapfit.importers.formats import find_format
 from heapfit.importers.many import open_all
 from heapfit.outputs.ours import require_not_source, require_replaceable
 from heapfit.outputs.scratch import scratch_folder
@@ -131,9 +132,13 @@ class Workload:
 def read_workload(sources: Sequence[Path], request: Request) -> Workload:
     """Every source as a recording; those with equal requests count as one."""
     place, importing = request.place, request.stages.part("import")
-    options = request.options.importing
+    options, own = request.options.importing, request.options.importing.own_lines
     with scratch_folder() as folder:
-        sources = cut_all_boots(sources, Path(folder), options.own_lines)
+        sources = [
+            boot
+            for one in sources
+            for boot in cut_boots(one, find_format(one, own), Path(folder), own)
+        ]
         names = distinct_source_names(sources)
         named = list(zip(sources, names, strict=True))
         traces = open_all(named, options, place.staging, request.sweep, importing)

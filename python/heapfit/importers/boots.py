@@ -7,15 +7,22 @@ cut where the device began another recording.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers.formats import FRAMES, LOG, Format, find_format
-from heapfit.importers.log_lines import BEHIND, LineReader, may_tell_start, order_dates
+from heapfit.importers.formats import FRAMES, LOG, Format
+from heapfit.importers.log_lines import (
+    BEHIND,
+    LineReader,
+    find_devices,
+    may_tell_start,
+    order_dates,
+)
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import ByteStream
 
@@ -40,15 +47,6 @@ def cut_boots(
     for file, piece in zip(files, whole, strict=True):
         file.write_bytes(piece)
     return files
-
-
-def cut_all_boots(sources: Sequence[Path], folder: Path, own: OwnLines | None) -> list[Path]:
-    """The boots of each source, in their order."""
-    return [
-        boot
-        for source in sources
-        for boot in cut_boots(source, find_format(source, own), folder, own)
-    ]
 
 
 def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, str]:
@@ -78,20 +76,23 @@ def read_frames(log: Path) -> tuple[_engine.FrameTrace, dict[str, Any]]:
 
 
 def _cut_lines(content: bytes) -> Iterator[bytes]:
+    """The lines of each boot of each device."""
     is_long = content.count(b"\n") > _MOST_LINES
     if is_long and not may_tell_start(content):
         yield content
         return
     lines = content.splitlines(keepends=True)
     texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
-    reader, begin, at = LineReader(), 0, 0
-    for number, (line, text) in enumerate(zip(lines, texts, strict=True)):
-        behind = texts[number + 1 : number + 1 + BEHIND]
-        if (not is_long or may_tell_start(line)) and reader.read(number, text, behind).is_start:
-            yield content[begin:at]
-            begin = at
-        at += len(line)
-    yield content[begin:]
+    readers, pieces = defaultdict[str, LineReader](LineReader), dict[tuple[str, int], list[bytes]]()
+    for number, (line, text, devices) in enumerate(
+        zip(lines, texts, find_devices(texts), strict=True)
+    ):
+        for device in devices:
+            reader = readers[device]
+            if not is_long or may_tell_start(line):
+                reader.read(number, text, texts[number + 1 : number + 1 + BEHIND])
+            pieces.setdefault((device, reader.boot), []).append(line)
+    yield from map(b"".join, pieces.values())
 
 
 def _cut_frames(content: bytes) -> Iterator[bytes]:

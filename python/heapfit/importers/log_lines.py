@@ -10,14 +10,14 @@ until none fits, so a terminal's clock may stand before the device's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from itertools import islice, pairwise
 from math import ceil, inf
 
-from heapfit.fact_files import read_facts
+from heapfit.fact_files import read_facts, read_rules
 
 LONGEST_LINE = 4096  # bytes; what is longer is skipped
 
@@ -49,6 +49,7 @@ _OPEN = (
 )
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 _FACTS = read_facts(__file__, "log_lines.toml")
+_SIGN = read_rules(__file__, "log_lines.toml")
 _PARTS = _FACTS["part"] | {"MONTH": rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"}
 
 
@@ -72,10 +73,8 @@ _ANY_RULE = re.compile(
     ).join(("(?:", ")"))
     + _CLOSE
 )
-_COLOUR = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[@-_]|[\x00\ufeff\x08]|\r$")
 # Times that stand behind other words.
 _TOLD = tuple((Clock(one["clock"]), re.compile(_expand(one["rule"]))) for one in _FACTS["behind"])
-_PRIORITY = re.compile(r"^<\d{1,3}>(?:1 )?")  # syslog
 _DAY_LINE = re.compile(_expand(_FACTS["day"]["rule"]))
 _DEVICE = re.compile("|".join(_expand(one["rule"]) for one in _FACTS["device"]))
 _START = re.compile("|".join(f"({one['rule']})" for one in _FACTS["start"]), re.IGNORECASE)
@@ -94,19 +93,14 @@ _WRAPS: dict[Clock | str, tuple[float, float]] = {
     Clock.UPTIME: (_WRAP * 0.99, _WRAP),
     "us": (_WRAP * 0.9e-3, _WRAP * 1e-3),  # an uptime in microseconds: after 71.6 min
 }
-_MICROSECONDS = re.compile(r"\d ?us\b")
 _SLACK = 3600.0  # seconds that a device's clock may be behind that of the terminal
 # Seconds in what a prefix counts.
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
-# Days, hours, minutes and seconds, or hours to hundredths.
-_DAYS_CLOCK = re.compile(r"(?<![\w:.])(\d\d):(\d\d):(\d\d):(\d\d)(?![\w:.])")
-_COUNT = re.compile(r"\s*\[\s*(\d{10})\]")
+_EPOCH = (1_400_000_000, 2_000_000_000)  # seconds since 1970; in ms an uptime of 16.2 to 23.1 days
+# Threads that have a number; of a clock's steps: what falls more often is none, or begins again.
+_MOST_THREADS, _OFTEN = 16, 0.1
 # A date in numbers alone: which of them may be the year, the month and the day.
 _ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
-_DATE = re.compile(
-    r"(?<![\w./:-])(\d\d?)([./-])(\d\d?)\2((?:19|20)\d\d|\d\d(?=[ ,T]{1,2}\d\d?:\d\d))"
-    r"""(?=[\sT_,;:"'|\])-]|$)"""
-)
 
 
 class LineReader:
@@ -127,12 +121,15 @@ class LineReader:
 
     def read(self, number: int, line: str, behind: Sequence[str] = ()) -> LogLine:
         """The next line of the log; `behind`: up to BEHIND lines that follow."""
-        raw = _COLOUR.sub("", line)
+        raw = _SIGN["colour"].sub("", line)
         said, before = _START.search(raw), self.boot
         moments, text = split_prefix(raw)
-        self._uptime = "us" if _MICROSECONDS.search(raw, 0, len(raw) - len(text)) else Clock.UPTIME
+        self._uptime = (
+            "us" if _SIGN["microseconds"].search(raw, 0, len(raw) - len(text)) else Clock.UPTIME
+        )
         if day := _DAY_LINE.fullmatch(raw):
             self._day = _count_seconds(day.groupdict())
+            moments.setdefault(Clock.DATE, self._day or 0.0)
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
             self._times.pop(Clock.UPTIME, None)
@@ -192,14 +189,17 @@ def _begins_again(seconds: float, times: Sequence[float], behind: Sequence[str])
     return 2 * back > len(times)
 
 
-def find_devices(lines: Sequence[tuple[int, str]]) -> list[set[str]]:
+def find_devices(lines: Sequence[str], tags: Collection[str] | None = ()) -> list[set[str]]:
     """The devices that each line of a log is of: all those that it names, where it tells a day.
 
-    "" is that of lines that name none; of all lines where no two devices are named.
+    "" is that of lines that name none; of all lines where no two devices are named. `tags`: those
+    in brackets that are devices, too; None: all.
     """
-    texts = [_COLOUR.sub("", text) for _, text in lines]
+    texts = [_SIGN["colour"].sub("", text) for text in lines]
     names = [
-        one[one.lastindex or 0].replace("/", ".") if one else ""
+        one[one.lastindex or 0].replace("/", ".")
+        if one and (tags is None or not one["tag"] or one["tag"] in tags)
+        else ""
         for one in map(_DEVICE.search, texts)
     ]
     return (
@@ -228,16 +228,18 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
     >>> split_prefix("12:00:01 -> [00:01:05.250,000] <inf> heap: free 90")
     ({<Clock.DAY: 'time of day'>: 43201.0, <Clock.UPTIME: 'uptime'>: 65.25}, 'heap: free 90')
     """
-    text, moments = _PRIORITY.sub("", _COLOUR.sub("", line)), dict[Clock, float]()
+    text, moments = _SIGN["priority"].sub("", _SIGN["colour"].sub("", line)), dict[Clock, float]()
     for _ in range(_MOST_PREFIXES):
         found = _ANY_RULE.match(text)
-        if found is None or found.end() == len(text):
+        if found is None:
             break
         clock, rule = _RULES[int((found.lastgroup or "")[1:])]
         match = rule.match(text) if clock else None
         seconds = _count_seconds(match.groupdict()) if match else None
         if clock is not None and seconds is not None:
             moments.setdefault(clock, seconds)
+        if found.end() == len(text):
+            break
         text = text[found.end() :]
     for clock, rule in () if moments else _TOLD:
         if told := rule.search(text):
@@ -248,27 +250,19 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
 def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """The lines with dates in numbers as ISO 8601 has them; what was supposed, if it may be wrong.
 
-    Counts of ms that lie within a day on both sides of where they may be seconds since 1970 have
-    their unit: other numbers beside dates do not make these a count.
-
     The day or the month comes first: by the right order every month is one, and the dates rise and
     take the shorter time.
 
     >>> order_dates(["31/01/2026 free 90", "01/02/2026 free 80"])
     (['2026-01-31 free 90', '2026-02-01 free 80'], '')
     """
-    clocks = [match for line in lines for match in _DAYS_CLOCK.finditer(line)]
+    clocks = [match for line in lines for match in _SIGN["days_clock"].finditer(line)]
     if clocks and all(int(one[2]) < 24 and int(one[4]) < 60 for one in clocks):
-        lines = [_DAYS_CLOCK.sub(r"\1d \2:\3:\4", line) for line in lines]
-    counts = [int(found[1]) for found in map(_COUNT.match, lines) if found]
-    if any(
-        len({one < edge for one in counts if abs(one - edge) < 1000 * _DAY}) == 2
-        for edge in (1.4e9, 2e9)  # ms, 16.2 and 23.1 days: a number between may be a date
-    ):
-        lines = [re.sub(r"^(\s*\[\s*\d+)\]", r"\1 ms]", line) for line in lines]
-    found = [match for line in lines for match in _DATE.finditer(line)]
+        lines = [_SIGN["days_clock"].sub(r"\1d \2:\3:\4", line) for line in lines]
+    lines, silent = _settle_counts(lines)
+    found = [match for line in lines for match in _SIGN["date"].finditer(line)]
     if not found:
-        return lines, ""
+        return lines, silent
     sign, weights = found[0][2], [_weigh_order(found, *order) for order in _ORDERS]
     best = min(  # nobody writes the month before a full stop, and most before a stroke
         range(3),
@@ -278,9 +272,52 @@ def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     is_unclear = weights[0] == weights[1] and sign != "." and any(one[1] != one[3] for one in found)
     told = f"dates such as {found[0][0]} are read with the {'day' if best == 0 else 'month'} first"
     return [
-        _DATE.sub(lambda one: f"{one[year]:>04}-{one[month]:>02}-{one[day]:>02}", line)
+        _SIGN["date"].sub(lambda one: f"{one[year]:>04}-{one[month]:>02}-{one[day]:>02}", line)
         for line in lines
-    ], f"{told}, as nothing in the log tells" if is_unclear and best < 2 else ""
+    ], f"{told}, as nothing in the log tells" if is_unclear and best < 2 else silent
+
+
+def _settle_counts(lines: Sequence[str]) -> tuple[Sequence[str], str]:
+    """The lines with what their counts are, as far as all of them tell it; why they are no time.
+
+    >>> _settle_counts(["[12] free 90", "[1764495000] free 80"])[0]
+    ['[12 s since 1970] free 90', '[1764495000] free 80']
+    """
+    found = [*map(_SIGN["count"].match, lines)]
+    counts = [int(one["count"]) for one in found if one]
+    sign, unit, least, most = _find_unit(counts)
+    return [
+        f"{one['open']}{sign}{one['text']}{one['behind'] or unit}{line[one.end() :]}"
+        if one and least <= int(one["count"]) < most
+        else line
+        for line, one in zip(lines, found, strict=True)
+    ], (
+        "its clock begins again by itself, and lines lie too far apart to count how often: no time "
+        "(print seconds, or 64 bits)"
+    ) * (sign == "#" and least == 0)
+
+
+def _find_unit(counts: Sequence[int]) -> tuple[str, str, float, float]:
+    """What stands before and behind some counts: of those between two numbers.
+
+    Numbers of threads come again and again. What passes where it may be seconds since 1970 within
+    a day counts ms, and what jumps there a clock that is set.
+    """
+    (begin, end), values = _EPOCH, {*counts}
+    falls = sorted(after for before, after in pairwise(counts) if after < before)
+    is_often = len(falls) > max(2.0, _OFTEN * len(counts))
+    is_few = len(counts) > max(2, 2 * len(values)) and len(values) <= _MOST_THREADS
+    begins_again = is_often and falls[len(falls) // 2] > 50 * _WRAP and max(values) > 500 * _WRAP
+    near = ({one < edge for one in counts if abs(one - edge) < 1000 * _DAY} for edge in _EPOCH)
+    sets = sum(before < begin <= after < end for before, after in pairwise(counts))
+    is_set = 0 < _FEWEST_TIMES * sets <= sum(one < begin for one in counts)
+    told = (
+        (is_few and (is_often or len(values) == 1), ("#", "", begin, end)),
+        (begins_again, ("#", "", 0, inf)),
+        (any(len(one) > 1 for one in near), ("", " ms", 0, inf)),
+        (is_set and max(values) < end, ("", " s since 1970", 0, begin)),
+    )
+    return next((unit for holds, unit in told if holds), ("", "", 0, 0))
 
 
 def _weigh_order(

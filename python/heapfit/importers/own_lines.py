@@ -17,33 +17,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 from heapfit.errors import HeapfitError
+from heapfit.fact_files import read_rules
 from heapfit.grouping import group
 from heapfit.importers.log_lines import CALLS, split_prefix
 from heapfit.importers.source import OwnLines
 from heapfit.importers.stream import HEAD
 from heapfit.importers.told_names import FIELD
 
-_NUMBER = re.compile(
-    r"0[xX][0-9a-fA-F]+|(?<![\w.])[0-9a-fA-F]{6,16}(?!\w)|(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w.,])"
-    r"|(?<![\w.])\d+(?:(?=B\b)|(?![\w.]))"
-)
-_SOURCE = re.compile(r"(?<![\w./\\-])[\w./\\-]+\.[a-zA-Z]{1,4}:\d+|\bline \d+")  # no sizes
-_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{4,}|(?=.*[a-fA-F])[0-9a-fA-F]{6,16}|\d{8,}")
+_SIGN = read_rules(__file__, "own_lines.toml")
 _OFFSET = 1 << 16  # below it a number beside an address is no address
-_CALLER = re.compile(r"(?i)(@|\b(by|from|caller|called|ra|pc|lr))\W{0,3}$")
 _TASK = re.compile(
     rf"(?<!\S)\[(?!(?i:info|debug|warn|err|trace|verbose|notice)|{CALLS}\])([A-Za-z_]\w*)\](?= )"
 )
-_CLOCK = re.compile(r"^\d+\.\d+(?= )")
-_STAMP = re.compile(r"(?<!\S)[^\s\d]*\d\S*\s+")  # a word with digits, as times have
-_TOLD_SIZE = re.compile(r"(?i)(size|len|bytes|sz)\W*$|^\W*(byte|B\b)")
-_WORDS = re.compile(r" ?(W|words?)\b")
-_TOLD_COUNT = re.compile(r"(?i)(nmemb|count|num|\bn|items|elements)\W*$")
-_NO_SIZE = re.compile(
-    r"(?i)\b(cpu|core|[pt]?id|thread|task|owner|line|seq|time|ts|ticks?|ccount|al(ign\w*)?|caps"
-    r"|heap|pool|nr|idx|index|free|total|sum|live|cur\w*|left|[mcre]*allocs|frees|diff)\W{0,3}$|\$$"
-)
-_FIRST = re.compile(r"^\s*\d+\s?[:>.)\]](?!\d)")  # a thread, or the number of a line
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
     ("resize", re.compile(r"(?i)realloc|resize|(?-i:\bR\b(?=\W+0x))")),
@@ -62,14 +47,6 @@ _VERBS = (
     ("free", re.compile(r"(^|\s)-\s?(?=\d|@|0x|$)")),
     ("alloc", re.compile(r"(^|\s)\+\s?(?=\d)")),
 )
-# Who asked, at a line's end: by function, [function], task=function.
-_ASKER = re.compile(
-    r"^([^\w]{1,3}(?:(?:by|from|in|at|for|caller|owner|task|func\w*)\W{1,3})?)([A-Za-z_]\w*)\W*$"
-)
-_OF_TASK = re.compile(r"(\w+)((?P<sign>\s?\W?\s+)(?P<call>.+))")
-_NO_WORDS = re.compile(r"^(\{any\}|[ %])+")  # that a description cannot begin with
-_UNKNOWN = re.compile(r"([\d,]+) frees? of (?:an )?unknown")
-_REPLACED = re.compile(r"([\d,]+) blocks? taken as freed")
 _MOST_UNKNOWN = 0.2  # of the events: more frees of blocks that nobody gave are no frees
 _SHOWN = 3  # lines
 _MOST_MORE = 4  # shapes without a verb that are tried as allocations beside those with one
@@ -86,7 +63,7 @@ class _Line(NamedTuple):
     @property
     def addresses(self) -> list[int]:
         """Which of the numbers are addresses: of small and large ones the large."""
-        like = [i for i, one in enumerate(self.numbers) if _ADDRESS.fullmatch(one[0])]
+        like = [i for i, one in enumerate(self.numbers) if _SIGN["address"].fullmatch(one[0])]
         return [i for i in like if int(self.numbers[i][0], 16) >= _OFFSET] or like
 
     @property
@@ -102,9 +79,11 @@ class _Line(NamedTuple):
     @property
     def sizes(self) -> list[int]:
         """Which of the numbers may be sizes or counts of them."""
-        first = int(bool(_FIRST.match(self.text)))
+        first = int(bool(_SIGN["first"].match(self.text)))
         others = (i for i in range(first, len(self.numbers)) if i not in self.addresses)
-        return [i for i in others if not _NO_SIZE.search(self.text[: self.numbers[i].start()])]
+        return [
+            i for i in others if not _SIGN["no_size"].search(self.text[: self.numbers[i].start()])
+        ]
 
     @property
     def verb(self) -> str:
@@ -117,7 +96,7 @@ class _Line(NamedTuple):
         `is_long`: from the first word to the next number, which tells it from shorter lines.
         """
         first, last = self.numbers[min(fields)], self.numbers[max(fields)]
-        stamps = [stamp.end() for stamp in _STAMP.finditer(self.text[: first.start()])]
+        stamps = [stamp.end() for stamp in _SIGN["stamp"].finditer(self.text[: first.start()])]
         after = [one.start() for one in self.numbers if one.start() > last.start()]
         text = ""
         # Behind what changes, if words are left.
@@ -128,7 +107,7 @@ class _Line(NamedTuple):
                     text += self.text[at : number.start()] + fields.get(i, "{any}")
                     at = number.end()
             text += self.text[at : (*after, len(self.text))[0]].rstrip() if is_long else ""
-            text = _NO_WORDS.sub("", text)
+            text = _SIGN["no_words"].sub("", text)
             if text != "{address}" and _find_verb(text) == self.verb:
                 break
         is_told = is_long or text != "{address}"
@@ -181,14 +160,15 @@ def _make_line(raw: str, has_tasks: bool) -> _Line:
     """The line with the fields that its words tell: when, which task, in which source line."""
     text = " ".join(split_prefix(raw)[1].split())  # columns differ in blanks
     text = _TASK.sub("[{task}]", text, 1) if has_tasks else text
-    text = _SOURCE.sub("{site}", _CLOCK.sub("{time:s}", text), 1)
-    return _Line(raw, text, (*_NUMBER.finditer(text),))
+    text = _SIGN["source"].sub("{site}", _SIGN["clock"].sub("{time:s}", text), 1)
+    return _Line(raw, text, (*_SIGN["number"].finditer(text),))
 
 
 def _group(lines: Iterable[_Line]) -> list[_Group]:
     """The lines of each shape, which names behind the last number do not change."""
     shapes = group(
-        ((_NUMBER.sub("#", line.text[: line.numbers[-1].end()]), line.verb), line) for line in lines
+        ((_SIGN["number"].sub("#", line.text[: line.numbers[-1].end()]), line.verb), line)
+        for line in lines
     )
     return [*shapes.values()]
 
@@ -203,7 +183,7 @@ def _describe_calls(
     given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
     texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
     tails = (line.text[line.numbers[-1].end() :] for one in served for line in one)
-    askers = {asker and asker.groups() for asker in map(_ASKER.search, tails)}
+    askers = {asker and asker.groups() for asker in map(_SIGN["asker"].search, tails)}
     signs = {asker and asker[0] for asker in askers}
     if not is_long and len(signs) == 1 < len(askers):
         texts = [f"{text}{sign}{{site}}" for sign in signs for text in texts]
@@ -230,7 +210,9 @@ def _describe_calls(
 
 def _join_tasks(texts: Sequence[str]) -> list[str]:
     """The descriptions; those that differ in the word before a call alone, as of tasks, as one."""
-    named = [one for text in texts if (one := _OF_TASK.match(text)) and _find_verb(one["call"])]
+    named = [
+        one for text in texts if (one := _SIGN["of_task"].match(text)) and _find_verb(one["call"])
+    ]
     calls = Counter(one["call"] for one in named)
     signs = Counter(one["sign"] + one["call"] for one in named)  # blanks may make names alike long
     joined = {
@@ -261,8 +243,8 @@ def _block_place(group: _Group, known: set[str]) -> int:
         group[0].keys,
         key=lambda i: (
             len(_values(group, [i]) & known),
-            not _CALLER.search(group[0].text[: group[0].numbers[i].start()]),
-            not _NO_SIZE.search(group[0].text[: group[0].numbers[i].start()]),
+            not _SIGN["caller"].search(group[0].text[: group[0].numbers[i].start()]),
+            not _SIGN["no_size"].search(group[0].text[: group[0].numbers[i].start()]),
             not group[0].numbers[i][0].isdecimal(),
             len(_values(group, [i])),
             -i,
@@ -274,12 +256,25 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
     line = group[0]
     if not line.addresses:
         return line.describe({address: line.key}, is_long)
-    sizes = [i for i in line.sizes if _values(group, [i]) != {"0"}] or line.sizes
+    sizes = (
+        [  # without flags, which are always 0, or hexadecimal
+            i
+            for i in line.sizes
+            if len(values := _values(group, [i])) > 1 or min(values)[:2] not in ("0", "0x")
+        ]
+        or line.sizes
+    )
     fields = {address: "{address}"}
     size = _size_place(line, _order_sizes(sizes, address))
     between = line.text[line.numbers[sizes[0]].end() : line.numbers[sizes[-1]].start()]
-    if line.verb == "zeroed" and len(sizes) > 1 and "alloc" not in between:
-        told = (i for i in sizes if _TOLD_COUNT.search(line.text[: line.numbers[i].start()]))
+    # Behind a count and a size a third one is their product.
+    is_whole = any(
+        _SIGN["told_size"].search(line.text[: line.numbers[i].start()]) for i in sizes[2:]
+    )
+    if line.verb == "zeroed" and len(sizes) > 1 and "alloc" not in between and not is_whole:
+        told = (
+            i for i in sizes if _SIGN["told_count"].search(line.text[: line.numbers[i].start()])
+        )
         count = next(told, sizes[0])
         size = _size_place(line, [i for i in sizes if i != count])
         fields[count] = "{count}"
@@ -288,7 +283,7 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
     callers = {
         i: "{site}"
         for i in line.addresses
-        if i != address and _CALLER.search(line.text[: line.numbers[i].start()])
+        if i != address and _SIGN["caller"].search(line.text[: line.numbers[i].start()])
     }
     return line.describe({**callers, **fields, size: _size_field(line, size)}, is_long)
 
@@ -310,7 +305,7 @@ def _order_sizes(places: Sequence[int], address: int) -> list[int]:
 
 def _size_field(line: _Line, place: int) -> str:
     """The field of a size: in words of four bytes where the line says so."""
-    return "{size:w4}" if _WORDS.match(line.text[line.numbers[place].end() :]) else "{size}"
+    return "{size:w4}" if _SIGN["words"].match(line.text[line.numbers[place].end() :]) else "{size}"
 
 
 def _size_place(line: _Line, among: Sequence[int]) -> int:
@@ -318,8 +313,8 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
     near = (
         i
         for i in among
-        if _TOLD_SIZE.search(line.text[: line.numbers[i].start()])
-        or _TOLD_SIZE.match(line.text[line.numbers[i].end() :])
+        if _SIGN["told_size"].search(line.text[: line.numbers[i].start()])
+        or _SIGN["told_size"].match(line.text[line.numbers[i].end() :])
     )
     return next(near, among[0])
 
@@ -338,7 +333,7 @@ def _try(
         return 0, ()
     unknown, replaced = (
         sum(int(one[1].replace(",", "")) for one in map(rule.match, reader.notes) if one)
-        for rule in (_UNKNOWN, _REPLACED)
+        for rule in (_SIGN["unknown"], _SIGN["replaced"])
     )
     events = reader.events - replaced  # without frees that no line tells
     is_more = events > sum(map(len, groups))  # other lines look alike

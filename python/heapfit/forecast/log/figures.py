@@ -8,7 +8,6 @@ others make it: `available` that never changes beside used bytes is the heap's s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import inf
 
@@ -16,16 +15,13 @@ import numpy as np
 
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.states import Field, Sample
+from heapfit.forecast.log.words import SIGN
 
 _BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever free"}
 _FEW = {"internal": 1000, "PSRAM": 16_384}  # bytes: fewer all the time are none, but KiB
 _ROUNDED = 1024  # bytes that free ones in whole KiB may be more; the part of free that is reserved
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
-_BARE_BLOCK = re.compile(  # behind a word that does not say which
-    r"(?i)(?:^|\W)(?!(?:free|larg\w*|max\w*|bigg\w*|contig\w*)\W)\w+\W+(?:chunk|block|blk|piece)\W*$"
-)
-_MOST_ALLOCATED = re.compile(r"\balloc\W*\d+\W*max[ _]alloc[ :=]*$")  # behind a bare "alloc"
 _FAR_BELOW = 64  # times
 _STEADY = 10  # states from which on a figure that never changes is doubted
 
@@ -75,7 +71,7 @@ def _rename(found: Sequence[Sample], old: Field, new: Field) -> None:
 
 def _drop_numbers(found: Sequence[Sample]) -> None:
     """Leaves out a block's number, as of "free 30000, block 12": it is far below what is free."""
-    bare = [one for one in found if _BARE_BLOCK.search(one.names.get(Field.LARGEST, ""))]
+    bare = [one for one in found if SIGN["bare_block"].search(one.names.get(Field.LARGEST, ""))]
     free, blocks = (_column(bare, field) for field in (Field.FREE, Field.LARGEST))
     if free and _FAR_BELOW * np.median(blocks) < np.median(free):
         for one in bare:
@@ -126,7 +122,7 @@ def _is_most(one: Sample) -> bool:
     name, used = one.names.get(Field.LARGEST, "").lower(), one.values.get(Field.ALLOCATED, inf)
     if name.rstrip(" :=").endswith("max"):
         return used <= one.values[Field.LARGEST]
-    return bool(_MOST_ALLOCATED.search(name)) or ("alloc" in name and _is_above(one))
+    return bool(SIGN["most_allocated"].search(name)) or ("alloc" in name and _is_above(one))
 
 
 def _carry_total(found: Sequence[Sample]) -> None:

@@ -20,6 +20,7 @@ from heapfit.forecast.log.line_fields import compile_line
 from heapfit.forecast.log.states import Clock, Field, Sample
 from heapfit.forecast.log.words import (
     MAIN,
+    SIGN,
     Figure,
     classify,
     find_behind,
@@ -31,11 +32,9 @@ from heapfit.forecast.log.words import (
 from heapfit.importers.log_lines import LogLine, parse_time
 
 _TIMES = ("s", "ms", "us")
-_TIME_COLUMN = re.compile(
-    r"^(time\w*|date\w*|ts|t|(up)?time\w*|m?illis|ms|sec\w*|s)$|timestamp|uptime"
-)
 _COLUMNS = {  # names of columns that are too short to tell elsewhere
     "min": Field.LEAST,
+    "min_kb": Field.LEAST,
     "least": Field.LEAST,
     "max": Field.LARGEST,
     "failed": Field.FAILURES,
@@ -43,31 +42,8 @@ _COLUMNS = {  # names of columns that are too short to tell elsewhere
     "heap": Field.HEAP,
     "usage": None,
 }
-_CELL = re.compile(r"\s*(-?[\w.,+'-]+?)\s?([kmKM]i?[bB]|[kmbKMB]|bytes?)?\s*")
-_NAME_COLUMN = re.compile(
-    r"((task|thread)[ _])?name|pool|mem(ory|heap|pool)?|heap|dev(ice)?(_?id)?|node|host(name)?"
-    r"|region|board|entity_id"
-)
-_NUMERAL = re.compile(r"\W?\d|\W*nan|\W*inf|\W*n/a|\W*none|\W*$", re.IGNORECASE)
-_NO_NAMES = re.compile(r"[:=]|(?<!\w)\d")  # what no line of names has
-_METRIC = re.compile(r"""\{\w+="[^{}]*"\}""")  # what tells series of Prometheus apart
-# What memory or pool the lines below are of.
-_HEADING = re.compile(
-    r"^[\s=*#>\[<-]{0,40}(?:.*\bcapabilities (?P<bits>0x[0-9a-fA-F]+|\S+):|MEM (?P<pool>[A-Z]\w*)"
-    r"|(?P<name>[^:=\d]{0,30}\b(?:heap|mem|memory|ram|psram|spiram|internal|external|dma|sram\d?"
-    r"|dram|iram|pool|arena)\b[^:=]{0,20}?)\s*[:=*#>\]-])[\s:=*#>\]<-]*$",
-    re.IGNORECASE,
-)
 # MALLOC_CAP_SPIRAM and MALLOC_CAP_INTERNAL of ESP-IDF (components/heap/include/esp_heap_caps.h).
 _CAPABILITIES = {"0x00000400": "PSRAM", "0x00000800": "internal"}
-# A command of a shell, which prints the lines below.
-_COMMAND = re.compile(
-    r"^\S{0,24}[$#>]\s+(?:app )?(?P<name>[^:=\d]{1,30}(?:heap|mem|ram|pool)\w{0,20})\s*$",
-    re.IGNORECASE,
-)
-# One region of ESP-IDF's heap_caps_print_heap_info, whose totals follow.
-_OF_A_REGION = re.compile(r"^\s*At 0x|alloc_blocks \d+ free_blocks")
-_RULE = re.compile(r"^[\s|+:=]*-[\s|+:=-]*$")  # below the names of a table
 _LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
 
@@ -122,9 +98,9 @@ class Printed:
         self._last: Field | None = None
 
     def __call__(self, line: LogLine) -> list[Sample]:
-        if _OF_A_REGION.search(line.raw):
+        if SIGN["of_a_region"].search(line.raw):
             return []
-        series = "".join(_METRIC.findall(line.text))
+        series = "".join(SIGN["metric"].findall(line.text))
         prefix = series or find_memory(line.raw[: len(line.raw) - len(line.text)])
         text = line.text.replace(series, "") if series else line.text
         if text.isdecimal() and not re.search(r"\d", self._before):  # as a shell answers
@@ -132,7 +108,7 @@ class Printed:
         self._before = line.text
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
-            if heading := _HEADING.match(line.text) or _COMMAND.match(line.raw):
+            if heading := SIGN["heading"].match(line.text) or SIGN["command"].match(line.raw):
                 name = heading[heading.lastgroup or 0].strip(" '\"-[]")
                 self._heading, self._last = _CAPABILITIES.get(name, name), None
             return []
@@ -178,12 +154,14 @@ class TableForm:
 
     def __init__(self) -> None:
         self._names: list[str] = []
+        self._wide: list[str] = []  # where names are of several words
         self._separator: str | None = None  # None: blanks
+        self._tag = ""  # before the names, and before rows
         self._before = ""
 
     def __call__(self, line: LogLine) -> list[Sample]:
         before, self._before = self._before, line.raw
-        if _RULE.match(line.raw) and "|" not in line.raw:
+        if SIGN["rule"].match(line.raw) and "|" not in line.raw:
             starts = [match.start() for match in re.finditer("-+", line.raw)]
             self._set_names(
                 [
@@ -192,21 +170,24 @@ class TableForm:
                 ],
                 None,
             )
-        elif not _NO_NAMES.search(line.text):
-            for separator in (",", ";", "\t", "|", None):
-                if self._set_names(_cut(line.text, separator), separator):
-                    return []
+            return []
+        tag, sign, text = line.text.rpartition(": ")
+        for separator in () if SIGN["no_names"].search(text) else (",", ";", "\t", "|", None):
+            if self._set_names(_cut(text, separator), separator):
+                self._wide, self._tag = re.split(r"\s{2,}|\t", text.strip()), tag + sign
+                return []
         return self._read(line) if self._names else []
 
     def _set_names(self, names: list[str], separator: str | None) -> bool:
-        if separator is None and all(map(_NAME_COLUMN.fullmatch, map(str.lower, names[:2]))):
+        if separator is None and all(map(SIGN["name_column"].fullmatch, map(str.lower, names[:2]))):
             names = ["name", *names[2:]]  # as "Pool name"
         if {"size", "total"} <= {one.lower() for one in names}:
             names = ["block" if one.lower() == "size" else one for one in names]
         fields = {_name_column(name) for name in names} - {None}
         told = fields if separator else fields - {Field.HEAP}
         has_names = len(names) > 1 and all(names[1:])
-        is_head = has_names and bool(fields & {*MAIN}) and len(told) > (separator is None)
+        is_one = separator or re.match("(?i)(task|thread|module|owner)$", "".join(names[:1]))
+        is_head = has_names and bool(fields & {*MAIN}) and len(told) > (not is_one)
         if is_head:
             self._names, self._separator = names, separator
         return is_head
@@ -214,13 +195,16 @@ class TableForm:
     def _read(self, line: LogLine) -> list[Sample]:
         names, cells = self._names, _cut(line.raw, self._separator)
         if self._separator is None:
+            text = line.text.removeprefix(self._tag)
+            cells = cells if len(cells) <= len(names) else text.split()  # behind a clock
+            names = names if len(cells) >= len(names) else self._wide
             more = len(cells) - len(names)  # words of a name
-            if more > 0 and _NAME_COLUMN.fullmatch(names[-1].lower()):
-                cells = line.text.split(None, len(names) - 1)
-            elif more > 0 and _NAME_COLUMN.fullmatch(names[0].lower()):
+            if more > 0 and SIGN["name_column"].fullmatch(names[-1].lower()):
+                cells = text.split(None, len(names) - 1)
+            elif more > 0 and SIGN["name_column"].fullmatch(names[0].lower()):
                 cells = [" ".join(cells[: more + 1]), *cells[more + 1 :]]
             elif more:
-                cells = line.text.split(None, len(names))
+                cells = text.split(None, len(names))
             if len(cells) < len(names):
                 return []
             names = ["name", *names][-len(cells) :]
@@ -229,16 +213,20 @@ class TableForm:
         row = dict(zip(names, cells, strict=False))
         if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
             row = {name: re.sub(r"^\d+$", r"\g<0> KB", cell) for name, cell in row.items()}
+            row["free"] = row.get("available", row["free"])  # with what only caches files
         has_bytes = any(
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row
         )
-        is_row = self._separator is not None or all(map(_may_be_cell, row, row.values()))
+        is_row = self._separator is not None or (
+            all(map(_may_be_cell, row, row.values()))
+            and not re.search(r"\s\S+:(\s|$)", line.text.removeprefix(self._tag))
+        )
         return _read_row(row, line.moments) if has_bytes and is_row else []
 
 
 def _may_be_cell(name: str, text: str) -> bool:
     """True if a text may stand in a column: in one of figures a number, or that there is none."""
-    return _name_column(name) in (None, Field.HEAP) or bool(_NUMERAL.match(text))
+    return _name_column(name) in (None, Field.HEAP) or bool(SIGN["numeral"].match(text))
 
 
 def _cut(text: str, separator: str | None) -> list[str]:
@@ -250,18 +238,21 @@ def _cut(text: str, separator: str | None) -> list[str]:
 
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:
     """The cells of a row by the names of their columns, or of an object by their paths."""
-    figures, own = list[Figure](), ""
+    figures, names = list[Figure](), dict[str, str]()
     for name, text in row.items():
         path, _, short = name.rpartition(".")
         last = figures[-1].field if figures else None
-        field, match = find_behind(_name_column(name), name, last), _CELL.fullmatch(text)
+        field, match = find_behind(_name_column(name), name, last), SIGN["cell"].fullmatch(text)
         is_number = bool(field and match and match[1].isdecimal())
-        if _NAME_COLUMN.fullmatch(short.lower()) and not is_number:
-            own = text.strip()
+        of = SIGN["name_column"].fullmatch(short.lower())
+        if of and not is_number:
+            names[of.lastgroup or "pool"] = text.strip()
         elif field and text.strip():
             value = parse_bytes(match[1], match[2] or read_unit(name)) if match else nan
             figures.append(Figure(field, value, find_memory(name) or path, name))
     main = [one.memory for one in figures if one.field in MAIN]
+    is_of_task = {one.field for one in figures} <= {Field.ALLOCATED, Field.MOST}  # else it prints
+    own = names.get("pool") or names.get("task" if is_of_task else "", "")
     figures = [
         one if one.memory in main else one._replace(memory=main[0]) for one in figures if main
     ]
@@ -277,7 +268,7 @@ def _find_time(name: str, text: str) -> dict[Clock, float]:
     A number is seconds, or what the name tells.
     """
     path, _, short = name.strip().lower().rpartition(".")
-    is_time = _TIME_COLUMN.search(short) and not (path and len(short) < 2)
+    is_time = SIGN["time_column"].search(short) and not (path and len(short) < 2)
     unit = "ms" if re.search(r"milli|ms\b", short) else "s"
     return parse_time(f"{text.strip()} {unit}") if is_time and not _name_column(name) else {}
 

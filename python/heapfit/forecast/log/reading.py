@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, pairwise
@@ -28,13 +28,14 @@ from heapfit.forecast.log.figures import UnclearFigureError, settle
 from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_lines_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
-from heapfit.forecast.log.words import LONGEST_NAME, MAIN, find_memory, spell
+from heapfit.forecast.log.words import LONGEST_NAME, MAIN, SIGN, find_memory, spell
 from heapfit.grouping import group
 from heapfit.importers.formats import find_foreign
 from heapfit.importers.log_lines import (
     BEHIND,
     LONGEST_LINE,
     LineReader,
+    LogLine,
     find_devices,
     order_dates,
 )
@@ -47,15 +48,8 @@ _STDIN = Path("/dev/stdin")
 _CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one first
 _SET_BACK = 2  # times that a clock may be set back in a log
 _NEAR = 5  # lines between a failed request and the state that is printed of it
+_FEW, _APART = 3, 4.0  # steps between tags; times as far as with time: they are of devices
 _MOST_HEAPS = 16  # that are judged; more that differ in digits are one
-_DIGITS = re.compile(
-    r"(?<![A-Za-z_\d.])(?<![A-Za-z]-)(?:0[xX][\da-fA-F]+|\d[\d.,:]*)"
-)  # that are no part of a word
-_OF_ANOTHER = re.compile(r"^.*\b(\w+)\W{1,3}\d[\d.,]*\w*\W+(?=.*\b\1\W*$)")
-_WORDS_FREE = re.compile(r"(?i)\d words (free|left|avail)|\bfree\b.{1,20}? \d+ words\b")
-_FIGURE_WORDS = re.compile(
-    r"\b(free|avail(able)?|used?|total|size|bytes?|current|blocks?|KB)\b|%( of)?|/", re.I
-)
 _JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
 _FIRST, _FAR = 2, 5.0  # steps of a boot, or a tenth; times as long as most: its clock is set there
 _ZONE, _FRESH = 1800.0, 60.0  # seconds: by which zones differ; of a clock that has just begun
@@ -130,10 +124,11 @@ def _read_lines(
     """The log of the first heap, with the others."""
     samples, form = _read_samples(lines, forms)
     head = "\n".join(text for _, text in lines[:_LOOKED_AT])
-    is_turned = _is_newest_first(samples)
-    if is_turned:
-        ends = [(number, text) for (number, _), (_, text) in zip(lines, lines[::-1], strict=True)]
-        samples, form = _read_samples(ends, forms)
+    tags, is_turned = _find_devices(dict(lines), samples), _is_newest_first(samples)
+    if tags or is_turned:
+        texts = lines[::-1] if is_turned else lines
+        texts = [(number, text) for (number, _), (_, text) in zip(lines, texts, strict=True)]
+        samples, form = _read_samples(texts, forms, tags)
     if not samples and len(forms) > 1:
         samples, form = _read_samples(lines, (("bare numbers", read_bare),))
     joined = _join(samples)
@@ -143,7 +138,8 @@ def _read_lines(
     told = {
         "only the largest block is printed: it stands for what is free": not usual,
         "its dates fall, so its lines are read, and counted, from the end": is_turned,
-        "words are taken as 4 B, those of 32 bit": bool(_WORDS_FREE.search(head)),
+        f"{', '.join(sorted(tags))} in brackets are taken as devices": bool(tags),
+        "words are taken as 4 B, those of 32 bit": bool(SIGN["words_free"].search(head)),
     }
     notes = [note for note, holds in told.items() if holds]
     if len(states) > MOST_STATES:
@@ -179,17 +175,16 @@ def _find_held(one: Sample) -> float | None:
 
 
 def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[TelemetryLog]:
-    """What each task leaves of a heap, at the time of the lines before where a row has none."""
+    """What each task leaves of a heap."""
     held = [
         used if (used := _find_held(one)) is not None and used >= 0 else None  # NaN is no number
         for one in found
     ]
     size = int(max(filter(None, held), default=0)) + max(one.free for one in heap.states)
-    rows, moments = list[tuple[str, Sample]](), dict[Clock, float]()
+    rows = list[tuple[str, Sample]]()
     for one, used in zip(found, held, strict=True):
-        moments = one.moments or moments
         if used is not None:
-            one.values, one.moments = {Field.FREE: size - used}, moments
+            one.values = {Field.FREE: size - used}
             rows.append((one.memory, one))
     return [
         replace(_make_log(heap.form, name, states, ""), region=size)
@@ -228,22 +223,46 @@ def _read_alone(name: str, found: Sequence[Sample]) -> list[Sample]:
     return blocks
 
 
+def _find_devices(texts: Mapping[int, str], samples: Sequence[Sample]) -> set[str]:
+    """The tags that are devices: between them figures step further than in each with time."""
+    named = [
+        (min(tag), value)
+        for one, tag in zip(
+            samples, find_devices([texts[one.line] for one in samples], None), strict=True
+        )
+        if one.memory == samples[0].memory
+        for value in [one.values[field] for field in MAIN if field in one.values][:1]
+    ]
+    owns = [np.abs(np.diff(values)) for values in group(named).values()]
+    across = [abs(a[1] - b[1]) for a, b in pairwise(named) if a[0] != b[0]]
+    is_apart = len(across) > _FEW and np.median(across) > _APART * np.median(np.concatenate(owns))
+    tags = {tag for tag, _ in named}
+    return tags if is_apart and "" not in tags and len(tags) <= _MOST_HEAPS else set()
+
+
 def _read_samples(
-    lines: Sequence[tuple[int, str]], forms: Sequence[tuple[str, Form]]
+    lines: Sequence[tuple[int, str]],
+    forms: Sequence[tuple[str, Form]],
+    tags: Collection[str] = (),
 ) -> tuple[list[Sample], str]:
-    """The samples of all lines, and the form of most of them."""
-    readers, found, counts = (
+    """The samples of all lines, and the form of most of them; `tags` are of devices."""
+    readers, found, counts, above = (
         defaultdict[str, LineReader](LineReader),
         list[Sample](),
         Counter[str](),
+        dict[str, LogLine](),  # the last one with a time, of each device
     )
     for i, (number, text), device in (
         (i, line, device)
-        for i, (line, devices) in enumerate(zip(lines, find_devices(lines), strict=True), 1)
+        for i, (line, devices) in enumerate(
+            zip(lines, find_devices([text for _, text in lines], tags), strict=True), 1
+        )
         for device in devices
     ):
         reader = readers[device]
         line = reader.read(number, spell(text), [behind for _, behind in lines[i : i + BEHIND]])
+        if line.moments or line.is_start:
+            above[device] = line
         for name, read in forms:
             if samples := read(line):
                 counts[name] += len(samples)
@@ -256,6 +275,7 @@ def _read_samples(
             if own is not reader:
                 one.moments = own.advance(number, one.moments)
             one.line, one.boot = number, max(reader.boot, own.boot)
+            one.above = above[device].moments if device in above else {}
             one.memory = " ".join(filter(None, (device, one.memory)))
         found += samples
     return found, counts.most_common(1)[0][0] if counts else ""
@@ -312,9 +332,14 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
     Digits are part of a name where they are of a word, or where as many names come in turn.
     """
     words = [_name_words(one) for one in states]
-    numbers = group((_DIGITS.sub("#", one), tuple(_DIGITS.findall(one))) for one in words)
+    numbers = group(
+        (SIGN["digits"].sub("#", one), tuple(SIGN["digits"].findall(one))) for one in words
+    )
     taken = {shape for shape, found in numbers.items() if _come_in_turn(found)}
-    names = [one if _DIGITS.sub("#", one) in taken else _DIGITS.sub("", one) for one in words]
+    names = [
+        one if SIGN["digits"].sub("#", one) in taken else SIGN["digits"].sub("", one)
+        for one in words
+    ]
     if len({*names}) > _MOST_HEAPS:
         names = [re.sub(r"\d+", "", one) for one in names]
     return group((_name_heap(*one), one[1]) for one in zip(names, states, strict=True))
@@ -330,8 +355,9 @@ def _name_heap(name: str, state: Sample) -> str:
 def _name_words(sample: Sample) -> str:
     """The words before what is free, behind the same figure of another heap in the line."""
     whole = next((sample.names[field] for field in MAIN if field in sample.names), "")
-    name = _OF_ANOTHER.sub("", whole[-2 * LONGEST_NAME :])
-    return " ".join(name[-LONGEST_NAME:].split())
+    name = SIGN["of_another"].sub("", whole[-4 * LONGEST_NAME :])
+    end = SIGN["end_of_name"].search(name)  # whatever the numbers in it are
+    return " ".join((end[0] if end else "").strip(" \t,;|").split())
 
 
 def _come_in_turn(found: Sequence[tuple[str, ...]]) -> bool:
@@ -353,7 +379,9 @@ def _make_log(form: str, name: str, found: list[Sample], head: str) -> Telemetry
     for one, field in wrong:
         del one.values[field]
     found, region, notes = settle(found)
-    name = " ".join(_FIGURE_WORDS.sub("", name).split()).rstrip("- .,")
+    name = " ".join(SIGN["figure_words"].sub("", name).split()).rstrip("- .,")
+    for before, one in pairwise([Sample(), *found]):  # or that of a line above, for itself alone
+        one.moments = one.moments or (one.above if one.above is not before.above else {})
     clock = next((one for one in _CLOCKS if _is_clock(found, one)), None)
     for near, one in (*pairwise(found), *pairwise(found[::-1])):  # a line may lack its time
         if clock in near.moments and near.boot == one.boot:
@@ -373,7 +401,10 @@ def _is_clock(found: Sequence[Sample], clock: Clock) -> bool:
     ]
     falls = sum(step < 0 for step, _ in steps)
     is_number = steps and all(step in (0, 1, lines) for step, lines in steps)
-    return len(timed) >= 0.9 * len(found) and not (is_number or falls > 0.1 * len(steps))
+    is_still = len(timed) > 2 and len({one.moments[clock] for one in timed}) == 1
+    return len(timed) >= 0.9 * len(found) and not (
+        is_number or is_still or falls > 0.1 * len(steps)
+    )
 
 
 def _set_clock(found: Sequence[Sample], clock: Clock | None) -> Iterator[float | None]:

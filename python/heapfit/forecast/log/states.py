@@ -40,6 +40,7 @@ class Sample:
     memory: str = ""  # which memory or pool, as a heading, column or word says
     is_whole: bool = False  # a row of a table: no other line adds to it
     moments: dict[Clock, float] = field(default_factory=dict)
+    above: dict[Clock, float] = field(default_factory=dict)  # of the last line that has a time
     line: int = 0
     boot: int = 0  # starts before it
 

@@ -16,7 +16,7 @@ from itertools import islice
 from math import nan
 from typing import NamedTuple, TypeAlias
 
-from heapfit.fact_files import read_facts
+from heapfit.fact_files import read_facts, read_rules
 from heapfit.forecast.log.states import LARGEST_VALUE, Field
 
 
@@ -30,6 +30,7 @@ class Figure(NamedTuple):
 
 
 _FACTS = read_facts(__file__, "words.toml")
+SIGN = read_rules(__file__, "words.toml")
 _SPELLINGS = tuple((re.compile(one["rule"]), one["plain"]) for one in _FACTS["spelling"])
 _RULES = tuple(
     (Field(one["field"]) if "field" in one else None, re.compile("".join(one["rule"])))
@@ -39,51 +40,10 @@ _RULES = tuple(
 _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
     (Field.HEAP, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
-    (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)\W*$")),
+    (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)(\Wsize)?\W*$")),
+    (Field.AVAILABLE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
     (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum|chunk|block|blk|piece)\W*$")),
 )
-# A line of a request that failed, and the words of its size.
-_FAILS = re.compile(
-    r"fail|unable|cannot|\bcan'?t\b|could ?n.?t|\bno (?:mem|heap|room)|returned (?:null|0x0\b)"
-    r"|out of|exhaust|\boom\b|not enough|insufficient|too small|too big|missing",
-    re.IGNORECASE,
-)
-_ASKED = re.compile(
-    r"alloc|size|bytes?\b|request|need|want|asked|len|\bnew\b|malloc|calloc|for\W*$|of\W*$|^\W*$"
-)
-_NO_REQUEST = re.compile(r"code|errno|line|status|caps|addr|\btasks?\b|avail|missing|error")
-# Memories and pools that a line may name; PSRAM is another memory than the heap's own.
-MEMORY = re.compile(
-    r"(?P<PSRAM>ps_?ram|spi_?ram|spi ram|extram|ext(ernal)?\W*(heap|mem|ram)|\bexternal\b)"
-    r"|(?P<internal>\binternal\b|\bint\W*(heap|mem|ram)\b)|(?P<DMA>\bdma\b)"
-    r"|(?P<system>\bsystem free\b)"  # beside LVGL's pool
-    r"|(?P<packets>(?<![a-z])(?:pbuf|pkt|packet|mbuf|skb|net_?buf)s?(?![a-z]))"
-    r"|(?P<byte>(?<![a-z\d])8.?bit\b)|(?P<IRAM>\biram\b)|(?P<DRAM>\bdram\b)|(?P<SRAM>\bsram\d?\b)|(?P<CCM>\bd?t?ccm?\b)",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"(?<![\w.])(?P<value>0[xX][0-9a-fA-F]+|-?\d+,\d{1,2}(?=\s?[kKmM]i?[bB])"
-    r"|\d{1,3}(?: \d{3})+(?=\s?(?:B|bytes?|octets?)\b)"
-    r"|-?(?:\d{1,3}(?:[,'’_\u00a0\u202f]\d{3})+|\d{1,3}(?:\.\d{3}){2,}|\d+)(?:\.\d+)?(?:[eE]\+?\d{1,2})?"
-    r"|-?nan|-?inf)(?!\.\d)"
-    r"(?:(?:i(?=[,\s]))?\s?(?P<unit>(?:%|bytes?|字节|paragraphs|words|[kmKM]i?[bB](?:ytes?)?|[kmbKMB])(?!=\d))?(?![\w%]|-[A-Za-z])"
-    r"|(?=[A-Za-z]*[g-zG-Z]\w{4}))"  # a word that follows without a blank
-)
-_ADDRESS = re.compile(r"0[xX]0*[1-9a-fA-F][0-9a-fA-F]{7,}")  # 256 MiB and above
-_COUNTED = re.compile(
-    r"\s*(blocks?|chunks?|fragments?(?=\W*[,;)])|allocs|allocations|times|items?|objects?|tasks?|threads?|clients?|pages?"
-    r"|connections?|packets?|bufs?|buffers?|ms|s|sec|h|hours?|days?|dbm|v|mv|hz|[km]hz|°\w?)\b(?!\s*[:=])",
-    re.IGNORECASE,
-)
-_WORD = re.compile("[A-Za-z]{2}")
-_SEPARATOR = re.compile(
-    r"[,;|\]}\[{&]|\((?!\))|(?<!\()\)|::|\s[-–]\s|\s->\s|(?<=\w)\s{2,}(?=[A-Za-z])|[.!]\s(?=[A-Z])"
-    r"|\b(?=(out )?of\s*$)"
-)
-_LISTED = re.compile(r"^\s*[,;|]\s*([A-Za-z][^,;|]*)[,;|]\s*$")  # a name between two numbers
-_PAIR = re.compile(r"^\s*(/|of|out of)\s*$")
-_LABEL_UNIT = re.compile(r"(?<![a-z])([km])i?b(ytes?)?(?![a-z])")
-_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 LONGEST_NAME = 60  # characters
 _MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
@@ -98,7 +58,7 @@ MAIN = (
 
 
 def _normalise(label: str) -> str:
-    return _CAMEL.sub(" ", label[-LONGEST_NAME:]).replace("_", " ").lower()
+    return SIGN["camel"].sub(" ", label[-LONGEST_NAME:]).replace("_", " ").lower()
 
 
 def spell(line: str) -> str:
@@ -136,7 +96,7 @@ def parse_bytes(value: str, unit: str | None = "") -> float:
         size = (int(digits, 16) if digits[:2] in ("0x", "0X") else float(digits)) * factor
     except ValueError:
         return nan
-    whole = 0 <= size <= LARGEST_VALUE
+    whole = 0 <= size <= LARGEST_VALUE * factor  # of the number as it was printed
     return nan if not whole else size if factor == 1 else float(round(size))
 
 
@@ -145,8 +105,8 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
 
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
-    found = islice(_NUMBER.finditer(text), _MOST_FIGURES)
-    numbers = [one for one in found if not _ADDRESS.fullmatch(one["value"])]
+    found = islice(SIGN["number"].finditer(text), _MOST_FIGURES)
+    numbers = [one for one in found if not SIGN["address"].fullmatch(one["value"])]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
@@ -173,11 +133,14 @@ def _find_meanings(
     between: tuple[str, ...], units: tuple[str | None, ...], memory: str, before: Field | None
 ) -> tuple[_Meaning | None, ...]:
     """What each number of a line is, by the texts between them; None: nothing of a heap."""
-    is_failure = bool(_FAILS.search("#".join(between)))
+    is_failure = bool(SIGN["fails"].search("#".join(between)))
     own, last, found = memory, before, list[_Meaning | None]()
     for i, (head, tail) in enumerate(_label(between, units)):
-        is_counted = units[i] is None and _COUNTED.match(between[i + 1])
-        clause = _SEPARATOR.split(head)[-1]
+        is_paired = (
+            units[i] is None and i + 1 < len(units) and bool(SIGN["pair"].match(between[i + 1]))
+        )
+        is_counted = units[i] is None and SIGN["counted"].match(between[i + 1 + is_paired])
+        clause = SIGN["separator"].split(head)[-1]
         is_heap = bool(re.search("heap|mem|ram", _normalise(clause)))
         named = find_memory(clause if is_heap else head) or find_memory(tail)
         own = named or (memory if is_heap or own == "packets" else own)
@@ -186,11 +149,10 @@ def _find_meanings(
             field, is_failure = Field.FAILED, False
             own = named or find_memory(between[i + 1]) or own
         if units[i] == "%":
-            is_bare = last is Field.ALLOCATED and not _WORD.search(head + tail)
+            is_bare = last is Field.ALLOCATED and not SIGN["word"].search(head + tail)
             field = Field.SHARE if field is Field.ALLOCATED or is_bare else None
         last = field if field in MAIN or (field is Field.LARGEST and last is None) else last
         is_bytes = field is not None and (not is_counted or field is Field.FAILURES)
-        is_paired = units[i] is None and i + 1 < len(units) and _PAIR.match(between[i + 1])
         unit = (units[i + 1] if is_paired else units[i]) or read_unit(head)
         found.append((field, own, unit) if field and is_bytes else None)
     return tuple(found)
@@ -198,24 +160,24 @@ def _find_meanings(
 
 def find_memory(text: str) -> str:
     """The memory that a text names; "" if it names none."""
-    found = MEMORY.search(text)
+    found = SIGN["memory"].search(text)
     return found.lastgroup or "" if found else ""
 
 
 def read_unit(label: str) -> str:
     """The letter of the unit that a text before a number tells; "" for bytes."""
-    found = _LABEL_UNIT.search(_normalise(label))
+    found = SIGN["label_unit"].search(_normalise(label))
     return found[1] if found else ""
 
 
 def _is_asked(head: str, tail: str) -> bool:
-    words, clause = _normalise(head), _normalise(_SEPARATOR.split(head)[-1])
-    return bool(_ASKED.search(words) or tail) and not _NO_REQUEST.search(clause)
+    words, clause = _normalise(head), _normalise(SIGN["separator"].split(head)[-1])
+    return bool(SIGN["asked"].search(words) or tail) and not SIGN["no_request"].search(clause)
 
 
 def _name(head: str, tail: str, last: Field | None) -> Field | None:
     """What a number is by the words before and behind it, and by the figure before it."""
-    clause = _SEPARATOR.split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
+    clause = SIGN["separator"].split(head)[-1].rstrip(" :=\t").rpartition(": ")[2]
     found, behind = classify(clause) or classify(head), classify(tail)
     if found in _WEAK and behind not in (None, Field.HEAP):
         found = behind
@@ -231,24 +193,24 @@ def find_behind(found: Field | None, words: str, last: Field | None) -> Field | 
 def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[str, str]]:
     """The words before each number that belong to it, and those behind it."""
     heads, tails = [between[0]], [""]
-    is_behind = not _WORD.search(between[0]) and _ends_in_words(between)
-    for i, words in enumerate((_LISTED.sub(r"\1", one) for one in between[1:]), 1):
-        cuts = [*_SEPARATOR.finditer(words)]
+    is_behind = not SIGN["word"].search(between[0]) and _ends_in_words(between)
+    for i, words in enumerate((SIGN["listed"].sub(r"\1", one) for one in between[1:]), 1):
+        cuts = [*SIGN["separator"].finditer(words)]
         tails.append(words[: cuts[0].start()] if cuts else words if is_behind else "")
         heads.append(words[cuts[-1].end() :] if cuts else "" if is_behind else words)
         if cuts:
-            is_behind = not _WORD.search(heads[i]) and _ends_in_words(between[i:])
-    tails[-1] = tails[-1] or _SEPARATOR.split(between[-1])[0]
+            is_behind = not SIGN["word"].search(heads[i]) and _ends_in_words(between[i:])
+    tails[-1] = tails[-1] or SIGN["separator"].split(between[-1])[0]
     for i in range(1, len(units)):
         both = {(one or "")[:1].lower() for one in units[i - 1 : i + 1]}
-        if _PAIR.match(between[i]) and both == {"b", "k"}:  # the same in KB
+        if SIGN["pair"].match(between[i]) and both == {"b", "k"}:  # the same in KB
             heads[i], tails[i + 1] = "", ""
-        elif _PAIR.match(between[i]) and not _PAIR.match(between[i - 1]):
-            ends = (j for j in range(i, len(units)) if not _PAIR.match(between[j]))
+        elif SIGN["pair"].match(between[i]) and not SIGN["pair"].match(between[i - 1]):
+            ends = (j for j in range(i, len(units)) if not SIGN["pair"].match(between[j]))
             _share(heads, tails, i - 1, next(ends, len(units)) - i + 1)
         elif (
-            not _WORD.search(_COUNTED.sub("", heads[i]))
-            and (units[i - 1] == "%" or _COUNTED.match(between[i]))
+            not SIGN["word"].search(SIGN["counted"].sub("", heads[i]))
+            and (units[i - 1] == "%" or SIGN["counted"].match(between[i]))
             and classify(tails[i + 1]) is None
         ):
             heads[i] = f"{heads[i - 1]} {tails[i]}"
@@ -257,8 +219,8 @@ def _label(between: Sequence[str], units: Sequence[str | None]) -> list[tuple[st
 
 def _ends_in_words(between: Sequence[str]) -> bool:
     """True if a clause that begins with a number has the words of each behind it."""
-    end = next(filter(_SEPARATOR.search, between[1:]), between[-1])
-    return classify(_SEPARATOR.split(end)[0]) is not None
+    end = next(filter(SIGN["separator"].search, between[1:]), between[-1])
+    return classify(SIGN["separator"].split(end)[0]) is not None
 
 
 def _share(heads: list[str], tails: list[str], first: int, count: int) -> None:
