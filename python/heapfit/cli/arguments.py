@@ -43,14 +43,13 @@ class Shell(StrEnum):
     FISH = "fish"
 
 
-def take_size(least: int) -> dict[str, Any]:
-    """Keyword arguments of an option in bytes: `Option("--peak", "...", **take_size(1))`."""
-    return {"metavar": "SIZE", "parser": parse_size, "min": least, "max": LARGEST_REGION}
+# Keyword arguments of an option in bytes: `Option("--peak", "...", **SIZE)`.
+SIZE: Any = {"metavar": "SIZE", "parser": parse_size, "min": 1, "max": LARGEST_REGION}
 
 
-def take_percent(least: float = 0, most: float = 9999) -> dict[str, Any]:
+def take_percent(most: float = 9999) -> dict[str, Any]:
     """Keyword arguments that make an option take a percentage."""
-    return {"metavar": "PERCENT", "parser": parse_percent, "min": least, "max": most}
+    return {"metavar": "PERCENT", "parser": parse_percent, "min": 0, "max": most}
 
 
 def _parse_margin(text: str) -> float:
@@ -166,7 +165,7 @@ SHARED: Mapping[str, Option] = {
     "margin": Option(
         "--margin",
         "Percent to add for runs you did not record [measured: docs/margin.md].",
-        **(take_percent(0, MOST_MARGIN) | {"parser": _parse_margin}),
+        **(take_percent(MOST_MARGIN) | {"parser": _parse_margin}),
     ),
     "horizon": Option(
         "--horizon",
@@ -202,9 +201,7 @@ SHARED: Mapping[str, Option] = {
         FIRMWARE,
     ),
     "plan": _PLAN_OPTION,
-    "region": Option(
-        "--region", "Size of the heap's region in bytes [the plan's].", **take_size(1)
-    ),
+    "region": Option("--region", "Size of the heap's region in bytes [the plan's].", **SIZE),
     "now": Option(
         "--now",
         "The heap you use now (the incumbent), kept unless a fitted one is better: "

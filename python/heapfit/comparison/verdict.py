@@ -121,9 +121,9 @@ def describe_preference(winner: Row, preference: str, cost: str) -> str:
 
 
 def pool_saving(winner: Row, comparison: Comparison) -> float | None:
-    """The share that a plan with pools saves of the best region without; None for other plans."""
+    """The share that a plan with pools saves of the best region without; None: one is unknown."""
     other = best_row(comparison, is_cut=False)
-    if not winner.is_cut_to_trace or winner.r_safe is None or other is None or other.r_safe is None:
+    if winner.r_safe is None or other is None or other.r_safe is None:
         return None
     return 1 - winner.r_safe / other.r_safe
 

@@ -84,13 +84,13 @@ def points(name: str, x: Sequence[Any], y: Sequence[Any], marker: Layout) -> Tra
     return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, "marker": marker}
 
 
-def row_axis(title: str, names: Sequence[str], top: float) -> Layout:
-    """A y axis of rows from the top down, whose names the table has; `top` is room above them."""
+def row_axis(names: Sequence[str]) -> Layout:
+    """A y axis of heaps from the top down, whose names the table has."""
     return {
-        "title": {"text": title},
+        "title": {"text": "heap"},
         "names": [figure_text(name) for name in names],
         "visible": False,
-        "range": [len(names) - 0.5, -top],
+        "range": [len(names) - 0.5, -0.7],
     }
 
 

@@ -21,7 +21,7 @@ from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import MEMORY_HEAPS
 from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.incumbents.requests import Requests
-from heapfit.importers import ImportOptions, has_known_lifetimes, open_trace
+from heapfit.importers import has_known_lifetimes, open_trace
 from heapfit.importers.networks import find_tensors
 from heapfit.memories.demand import live_after
 from heapfit.progress import Progress, ignore_progress
@@ -74,7 +74,6 @@ def join_programs(
     first: Trace | Path | str,
     second: Trace | Path | str,
     allocator: str = MEMORY_HEAPS[0],
-    importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> Joining:
     """What two recordings, or one and a file of known lifetimes, need in one heap and apart.
@@ -83,15 +82,13 @@ def join_programs(
     GiB serves a recording.
     """
     heap = find_heap(allocator, STANDARD_ALIGNMENT)
-    programs = [_open_program(source, heap, importing, progress) for source in (first, second)]
+    programs = [_open_program(source, heap, progress) for source in (first, second)]
     return join_recorded(programs[0], programs[1], heap)
 
 
-def _open_program(
-    source: Trace | Path | str, heap: Heap, importing: ImportOptions | None, progress: Progress
-) -> Program:
+def _open_program(source: Trace | Path | str, heap: Heap, progress: Progress) -> Program:
     given = source if isinstance(source, Trace) else Path(source)
-    with open_trace(given, importing, progress) as trace:
+    with open_trace(given, progress=progress) as trace:
         name, loaded = trace.given.name, load_trace(trace)
         if isinstance(given, Path) and has_known_lifetimes(given):
             return arena_of(name, loaded, has_times=not find_tensors(given))

@@ -26,6 +26,7 @@ from heapfit.memories.placing import CurvePoint, Placing
 from heapfit.memories.search import FoundRule
 from heapfit.plan.quantities import format_share
 from heapfit.results.packed_map import pack_map
+from heapfit.results.sizing import BYTES_HOVER
 
 
 def _percent(share: float | None) -> str | None:
@@ -143,7 +144,7 @@ def _curve_chart(placing: Placing) -> Chart:
         points = [point for point in map(find, placing.curve) if point is not None]
         shares = [100 * point.share for point in points]
         drawn = line_with_marks(name, shares, [point.size for point in points], colour)
-        return drawn | {"hovertemplate": "%{y:,d} B"}
+        return drawn | BYTES_HOVER
 
     curves = (
         curve("by size", lambda one: one.by_size, COLOURS[0]),

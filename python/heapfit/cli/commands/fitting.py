@@ -9,10 +9,10 @@ from heapfit.cli.arguments import (
     OUTPUT,
     PLAN,
     SEARCHING,
+    SIZE,
     make_output_option,
     reuse,
     take_percent,
-    take_size,
 )
 from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
@@ -55,7 +55,7 @@ class FitCommand(Command):
         Option(
             "--peak",
             "Live bytes to plan for, if the load will grow [the recorded peak].",
-            **take_size(1),
+            **SIZE,
         ),
     ] = None
     horizon: Annotated[str | None, reuse("horizon")] = None

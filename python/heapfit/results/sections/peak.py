@@ -104,7 +104,7 @@ def peak_chart(heaps: Sequence[PeakUse], caption: str = "") -> Chart:
             "bargap": 0.6,
             "hovermode": False,
             "xaxis": {"title": {"text": "bytes"}, "range": [0, longest * 1.02], "tickformat": "~s"},
-            "yaxis": row_axis("heap", [one.name for one in heaps], 0.7),
+            "yaxis": row_axis([one.name for one in heaps]),
             "annotations": [
                 row_title(one.name, size(one.region), i - 0.26) for i, one in enumerate(heaps)
             ],
