@@ -15,6 +15,7 @@ from dumps import HEAP, RAM, SYMBOLS, elf, heap_4
 
 from heapfit.errors import HeapfitError
 from heapfit.images.snapshot import open_snapshot, read_image, write_snapshot
+from heapfit.results.image import describe_heap
 from program import call_heapfit
 
 USED, FREE = True, False
@@ -93,6 +94,41 @@ def test_a_snapshot_gives_no_size(core, tmp_path):
     assert "heapfit import CORE --program FIRMWARE.elf" in told
     snapshot.write_text(snapshot.read_text().replace('"live"', "7"))
     assert "is a damaged snapshot" in call_heapfit("profile", snapshot).stderr
+
+
+def test_texts_are_one_row_a_size(tmp_path):
+    """Lines of a log that are kept differ, and what grew is how many there are."""
+    for name, count in (("before", 2), ("after", 20)):
+        ram = heap_4([(56, USED)] * count, range(count))
+        for i in range(count):
+            struct.pack_into("<16s", ram, HEAP + 56 * i + 8 - RAM, f"line {i} of a log".encode())
+        path = tmp_path / name
+        path.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+        call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
+    told = shown("profile", tmp_path / "before.json", tmp_path / "after.json")
+    assert '48 20 960 18 "line 0 of a log" and 19 other texts' in told
+
+
+def test_a_label_of_the_assembler_hides_no_heap(tmp_path):
+    """As ".L10", which some linkers keep; what follows its dot is no compiler's number."""
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS | {".L10": (RAM + 64, 0)}, {RAM: bytes(memory())}))
+    assert [one.name for one in read_image(path, path).heaps] == ["ucHeap"]
+
+
+def test_what_an_unread_block_points_to_is_referenced(tmp_path):
+    """It may be live, and its header is overwritten: nothing is listed falsely for that."""
+    ram = heap_4([(32, USED), (32, USED), (64, USED), (40, USED)], [0, 1])
+    struct.pack_into("<IIII", ram, HEAP + 32 - RAM, 0x41414141, 0x41414141, 0, HEAP + 72)
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+    (heap,) = read_image(path, path).heaps
+    assert [(one.span, one.state, one.is_referenced) for one in heap.blocks[1:4]] == [
+        (32, "unread", True),
+        (64, "live", True),
+        (40, "live", False),
+    ]
+    assert describe_heap(heap)[0].endswith("B free, 32 B unread.")
 
 
 def test_raw_memory_lies_at_an_address(core, tmp_path):

@@ -178,7 +178,7 @@ def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:
     for row in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         kind = row["st_info"]["type"]
         if row.name[:1] not in ("", "$") and kind != "STT_FILE" and row["st_shndx"] != "SHN_UNDEF":
-            for name in (row.name, row.name.split(".")[0]):
+            for name in (row.name, row.name.split(".")[0] or row.name):  # a label may begin with it
                 found.setdefault(
                     name,
                     (row["st_value"] - (row["st_value"] & (kind == "STT_FUNC")), row["st_size"]),

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which blocks something points to, and what the first words of a block say.
 
-Pointers are looked for in registers, in data and bss, in stacks from their pointer on, then in all
-blocks that were reached, until no more are. A pointer into a block's middle counts. What is kept
-encoded, in a peripheral or in memory that was not captured is not seen.
+Pointers are looked for in registers, in data and bss, in stacks from their pointer on, and in what
+damage left unread, then in all blocks that were reached, until no more are. A pointer into a
+block's middle counts. What is kept encoded, in a peripheral or in memory that was not captured is
+not seen.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import numpy as np
 
 from heapfit.images.find import load_layouts
 from heapfit.images.memory import DumpedMemory, Numbers
-from heapfit.images.walk import LIVE, Block, DumpedHeap
+from heapfit.images.walk import LIVE, UNREAD, Block, DumpedHeap
 from heapfit.outputs.printable import printable
 
 _FIRST_BYTES = 32  # of a block, that may say what it is
@@ -58,7 +59,7 @@ def mark_references(
 
 
 def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
-    """The words of registers, data, bss and stacks, without those of the heaps themselves."""
+    """The words of registers, data, bss, stacks and unread bytes; none of the heaps' own words."""
     stacks = [int(one[memory.stack]) for one in memory.registers if memory.stack < len(one)]
     places = (
         [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
@@ -77,6 +78,8 @@ def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
         for start, end in pairwise(bounds)
         if _lies_in(places, start) and not _lies_in(gaps, start)
     ]
+    unread = (one for heap in heaps for one in heap.pieces(UNREAD))
+    parts += [memory.words(one.chunk, one.chunk + one.span) for one in unread]
     return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts])
 
 

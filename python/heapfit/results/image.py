@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.packed_map import pack_map
 
 _SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
+_TEXT = '"'  # what a block's text begins with
 _LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
 
 
@@ -76,11 +77,12 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
     """What a heap holds, why requests fail, and what is damaged; one sentence a line."""
     holes, live = [one.size for one in heap.pieces(FREE)], heap.pieces(LIVE)
     free, largest = sum(holes), max(holes, default=0)
+    unread = sum(one.span for one in heap.pieces(UNREAD))
     lost = [one.size for one in live if not one.is_referenced]
     return [
         f"{heap.title} ({printable(heap.name)}), {heap.end - heap.start:,} B at {heap.start:#x}: "
         f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
-        f"{free:,} B free.",
+        f"{free:,} B free{f', {unread:,} B unread' * bool(unread)}.",
         *which_hold(
             (
                 len(holes) > 1,
@@ -144,8 +146,25 @@ HOLES: tuple[Column[Hole], ...] = (
 )
 
 
-def _count(blocks: Sequence[Block]) -> Counter[tuple[int, str]]:
-    return Counter((one.size, one.about) for one in blocks)
+def _count(blocks: Iterable[Block]) -> Counter[tuple[int, str]]:
+    """How many blocks have each size and begin with the same; all texts count as one."""
+    return Counter((one.size, _TEXT if one.about[:1] == _TEXT else one.about) for one in blocks)
+
+
+def _rows(blocks: Sequence[Block], known: Mapping[tuple[int, str], int]) -> list[_Row]:
+    """What there is, first that of which more is there than is `known`; one text stands for all."""
+    texts: dict[int, dict[str, None]] = {}
+    for one in blocks:
+        texts.setdefault(one.size, {}).update({one.about: None} if one.about[:1] == _TEXT else {})
+    told = {
+        size: first + f" and {format_count(len(others), 'other text')}" * bool(others)
+        for size, (first, *others) in ((size, found) for size, found in texts.items() if found)
+    }
+    rows = (
+        _Row(size, told[size] if about == _TEXT else about, n, n - known.get((size, about), 0))
+        for (size, about), n in _count(blocks).items()
+    )
+    return sorted(rows, key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
 
 
 def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
@@ -156,20 +175,17 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
         Column("more", more),
         Column("about", "begins with"),
     ]
-    return [Line(""), Line(title), Table(columns, rows[:_SHOWN])] if rows else []
+    cut = f" ({_SHOWN} of {len(rows):,} rows)" * (len(rows) > _SHOWN)
+    return [Line(""), Line(f"{title}{cut}:"), Table(columns, rows[:_SHOWN])] if rows else []
 
 
 def _tables(heap: DumpedHeap) -> list[Part]:
     """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
-    lost = _count([one for one in live if not one.is_referenced])
-    rows = sorted(
-        (_Row(*key, n, lost[key]) for key, n in _count(live).items()),
-        key=lambda row: (-row.size * row.more, -row.size * row.blocks, row),
-    )
+    rows = _rows(live, _count(one for one in live if one.is_referenced))
     holes = _list_holes(heap)
     return [
-        *_table("Live blocks, not referenced ones first:", "not referenced", rows),
+        *_table("Live blocks, not referenced ones first", "not referenced", rows),
         *hide_unless(
             bool(holes), [Line(""), Line("Holes, the largest first:"), Table(HOLES, holes[:_SHOWN])]
         ),
@@ -181,21 +197,17 @@ def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
     if before is None:
         return []
     was, now = (
-        _count([one for heap in taken.heaps for one in heap.pieces(LIVE)])
-        for taken in (before, after)
+        [one for heap in taken.heaps for one in heap.pieces(LIVE)] for taken in (before, after)
     )
-    rows = sorted(
-        (_Row(*key, n, n - was[key]) for key, n in now.items() if n > was[key]),
-        key=lambda row: (-row.size * row.more, row),
-    )
-    sums = [sum(size * n for (size, _), n in one.items()) for one in (was, now)]
+    rows = [row for row in _rows(now, _count(was)) if row.more > 0]
+    sums = [sum(one.size for one in taken) for taken in (was, now)]
     return [
         Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),
         Line(
             f"Live: {sums[0]:,} B in {printable(before.source)}, "
             f"{sums[1]:,} B in {printable(after.source)}."
         ),
-        *_table("What grew, the most bytes first:", "more", rows),
+        *_table("What grew, the most bytes first", "more", rows),
         Line(""),
     ]
 
