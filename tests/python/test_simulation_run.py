@@ -127,6 +127,17 @@ def recorded(folder, lines, holding='{ law = "recorded" }'):
     return load_scenario(path)
 
 
+def test_a_capture_does_not_tell_how_long_packets_are_held(tmp_path):
+    (tmp_path / "a.csv").write_text("# packet-sizes 1\n0 40 54 6 0 0 0 081\n9 40 54 6 0 0 0 081\n")
+    path = tmp_path / "recorded.toml"
+    held = '{ law = "recorded" }'
+    path.write_text(RECORDING.format(trace="a.csv", holding=held))
+    with pytest.raises(HeapfitError, match="a capture shows no frees: give a law, or"):
+        load_scenario(path)
+    path.write_text(RECORDING.format(trace="a.csv", holding='{ law = "fixed", mean = 0.2 }'))
+    assert load_scenario(path).name == "recorded"
+
+
 def test_a_recording_is_counted_whole_and_once(tmp_path):
     lines = ["alloc,0,1000,0", "alloc,1,1500,10", "free,0,0,20", "alloc,2,500,30", "free,2,0,50",
              "alloc,3,100,60"]  # fmt: skip
@@ -221,8 +232,17 @@ def test_it_prints_a_line_for_each_scheme_at_each_point(folder):
         assert [line.split()[:2] for line in lines[head + 1 : head + 7]] == [
             [rate, scheme] for rate in ("8", "12") for scheme in ("fixed", "chained", "general")
         ]
-    assert any(line.startswith("Regions differ, ") for line in lines)
+    regions = [int(line.split()[2].replace(",", "")) for line in lines[first + 1 : first + 7]]
+    assert (
+        f"Regions differ, {min(regions):,} to {max(regions):,} B: so does what they" in done.stdout
+    )
     assert lines[-1] == "96,000 requests simulated in 24 runs, seed 1; ± at 95 % confidence."
+
+
+def test_regions_of_all_points_are_compared(tmp_path):
+    small(tmp_path, ('"traffic.arrivals.rate" = [8, 12]', '"schemes.fixed.plan.blocks" = [12, 40]'))
+    done = heapfit("simulate", "small.toml", folder=tmp_path)
+    assert "Regions differ, 1,120 to 4,176 B" in done.stdout
 
 
 def test_a_scenario_of_one_point_prints_the_loss_by_size(tmp_path):

@@ -125,7 +125,7 @@ def _describe(simulated: SimulationResult) -> list[str]:
     run, results = simulated.scenario.run, simulated.results
     wide, requests = simulated.count_wide_intervals(), sum(one.requests for one in results)
     alone = dict.fromkeys(one.scheme.name for one in results if one.scheme.lacks_shared_heap)
-    regions = {one.scheme.region for one in results if one.point is results[0].point}
+    regions = {one.scheme.region for one in results}
     exact = (
         "exact: Kaufman-Roberts for chained_pool, Erlang-B for fixed_pool and for class_pools "
         "without fall-back."

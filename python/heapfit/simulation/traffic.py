@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
+from heapfit.importers.formats import PACKETS, find_format
 from heapfit.plan.toml_table import FileKind, TomlTable, read_document
 from heapfit.simulation.arrivals import ARRIVAL_LAWS, POISSON, ArrivalLaw, RecordedTraffic
 from heapfit.simulation.holding import HOLDING_LAWS, RECORDED, UNDRAWN
@@ -128,6 +129,13 @@ def _read_stream(table: TomlTable, folder: Path) -> Traffic:
     holding = _read_law(table.table("holding"), HOLDING_LAWS, "holding law", folder)
     if holding == RECORDED and not isinstance(arrivals, RecordedTraffic):
         table.reject("holding", "is recorded, but the arrivals are not")
+    form = find_format(arrivals.trace) if isinstance(arrivals, RecordedTraffic) else None
+    if holding == RECORDED and form is not None and form.name == PACKETS:
+        table.reject(
+            "holding",
+            "is recorded, but a capture shows no frees: give a law, or `heapfit import` it with "
+            "--queue fifo:PACKETS_PER_S or link:BITS_PER_S first",
+        )
     table.finish()
     return Traffic(arrivals, sizes, holding)
 
