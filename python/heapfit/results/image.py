@@ -123,8 +123,7 @@ def _draw(heap: DumpedHeap) -> Iterator[str]:
 
 def _list_holes(heap: DumpedHeap) -> list[Hole]:
     """The holes, the largest first, each between what lies below it and above it."""
-    pieces = sorted(heap.blocks)
-    nothing = Block(0, 0, 0, 0, "")
+    nothing, pieces = Block(0, 0, 0, 0, ""), sorted(heap.blocks)
     around = zip([nothing, *pieces], pieces, [*pieces[1:], nothing], strict=False)
     found = (
         Hole(hole.chunk, hole.size, _name_neighbour(below), _name_neighbour(above))
