@@ -8,7 +8,13 @@
  *   +--------------+--------+-----+--------+-------------+------------------------------+
  *
  * It takes as many bytes as espressif's behind multi_heap's heap_t, so that a region holds the same
- * chunks at the same places.
+ * chunks at the same places. With the plan's second level it takes as many as mattconte's
+ * control_t:
+ *
+ *   16    20            20 + 4 levels
+ *   +-----+-------------+------------------------------+
+ *   | map | map of each | 2^second level heads a level |
+ *   +-----+-------------+------------------------------+
  */
 #include "baselines/esp_tlsf.h"
 
@@ -36,28 +42,43 @@
 enum {
     SECOND_LEVEL = TILING_INDEX, /* log2 of the lists a level */
     LEVELS = SECOND_LEVEL + 4,
-    MAP = LEVELS + 4, /* bit i: level i has chunks */
-    HEAP_T = 20,      /* bytes of multi_heap's */
+    HEAP_T = 20, /* bytes of multi_heap's */
     MAPS = HEAP_T + 36,
     SMALL_REGION = 16 * 1024,
     MIDDLE_REGION = 256 * 1024,
+    MOST_SECOND_LEVEL = 5,
+    POWERS = 31, /* mattconte's FL_INDEX_MAX and one */
 };
 
-/* What follows from the bytes that tlsf_create_with_pool gets. */
 typedef struct shape {
     uint32_t second_level;
     uint32_t levels;
+    uint32_t map; /* where bit i: level i has chunks */
+    uint32_t maps;
 } shape;
 
-static shape shape_for(uint32_t region) {
+/* Of the plan; its second level is 0 where it is not the plan that says it. */
+static inline shape shape_in(const hfit_plan *plan) {
+    const uint32_t second_level = ((const hfit_esp_tlsf_plan *)plan)->second_level;
+    return (shape){second_level, POWERS - 2 - second_level, TILING_INDEX, TILING_INDEX + 4};
+}
+
+/* What follows from the bytes that tlsf_create_with_pool gets. */
+static shape shape_for(const hfit_plan *plan, uint32_t region) {
+    const shape planned = shape_in(plan);
     const uint32_t second_level = 3u + (region > SMALL_REGION) + (region > MIDDLE_REGION);
     const uint32_t powers = log2_down(region) + 1;
     const uint32_t least = second_level + 2;
-    return (shape){second_level, powers > least ? powers - least + 1 : 1};
+    return planned.second_level != 0
+               ? planned
+               : (shape){second_level, powers > least ? powers - least + 1 : 1, LEVELS + 4, MAPS};
 }
 
-static shape shape_of(const hfit_heap *heap) {
-    return (shape){load_word(heap, SECOND_LEVEL), load_word(heap, LEVELS)};
+static shape shape_of(const hfit_heap *heap, const hfit_plan *plan) {
+    const shape planned = shape_in(plan);
+    return planned.second_level != 0
+               ? planned
+               : (shape){load_word(heap, SECOND_LEVEL), load_word(heap, LEVELS), LEVELS + 4, MAPS};
 }
 
 /* The list for chunks with such a payload: its level above, its place in the level below. */
@@ -80,7 +101,7 @@ static uint32_t round_to_class(shape s, uint32_t payload) {
 }
 
 static inline uint32_t map_of(shape s, uint32_t list) {
-    return MAPS + 4 * (list >> s.second_level);
+    return s.maps + 4 * (list >> s.second_level);
 }
 
 static inline uint32_t bit_of(shape s, uint32_t list) {
@@ -88,29 +109,27 @@ static inline uint32_t bit_of(shape s, uint32_t list) {
 }
 
 static inline uint32_t head_of(shape s, uint32_t list) {
-    return MAPS + 4 * (s.levels + list);
+    return s.maps + 4 * (s.levels + list);
 }
 
 static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    const shape s = shape_of(heap);
+    const shape s = shape_of(heap, plan);
     const uint32_t list = list_of(s, size - WORD_SIZE);
-    (void)plan;
     if (list_push(heap, head_of(s, list), chunk)) {
         set_flag(heap, map_of(s, list), bit_of(s, list));
-        set_flag(heap, MAP, 1u << (list >> s.second_level));
+        set_flag(heap, s.map, 1u << (list >> s.second_level));
     }
 }
 
 static void index_remove(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
-    const shape s = shape_of(heap);
+    const shape s = shape_of(heap, plan);
     const uint32_t list = list_of(s, size - WORD_SIZE);
-    (void)plan;
     if (!list_remove(heap, head_of(s, list), chunk)) {
         return;
     }
     clear_flag(heap, map_of(s, list), bit_of(s, list));
     if (load_word(heap, map_of(s, list)) == 0) {
-        clear_flag(heap, MAP, 1u << (list >> s.second_level));
+        clear_flag(heap, s.map, 1u << (list >> s.second_level));
     }
 }
 
@@ -123,9 +142,8 @@ static bool index_holds(const hfit_heap *heap, const hfit_plan *plan, uint32_t c
 
 static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t size, uint32_t end,
                        uint32_t *chunk) {
-    const shape s = shape_of(heap);
+    const shape s = shape_of(heap, plan);
     const uint32_t payload = round_to_class(s, size - WORD_SIZE);
-    (void)plan;
     if (payload >= end || payload < size - WORD_SIZE) {
         return false;
     }
@@ -133,12 +151,12 @@ static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t si
     uint32_t level = list >> s.second_level;
     uint32_t lists = load_word(heap, map_of(s, list)) & (0u - bit_of(s, list));
     if (lists == 0) {
-        const uint32_t above = load_word(heap, MAP) & (~1u << level);
+        const uint32_t above = load_word(heap, s.map) & (~1u << level);
         if (above == 0) {
             return false;
         }
         level = hfit_trailing_zeros(above);
-        lists = load_word(heap, MAPS + 4 * level) | 1u << 31; /* none is set if it is damaged */
+        lists = load_word(heap, s.maps + 4 * level) | 1u << 31; /* none is set if it is damaged */
     }
     const uint32_t head = head_of(s, (level << s.second_level) + hfit_trailing_zeros(lists));
     *chunk = head < end ? sound_offset(load_link(heap, head), end) : NO_OFFSET;
@@ -149,7 +167,7 @@ static bool index_find(const hfit_heap *heap, const hfit_plan *plan, uint32_t si
  */
 static uint32_t count_in_list(const hfit_heap *heap, const hfit_plan *plan, uint32_t list,
                               uint32_t most) {
-    const shape s = shape_of(heap);
+    const shape s = shape_of(heap, plan);
     const uint32_t end = load_word(heap, TILING_END);
     uint32_t place = head_of(s, list);
     uint32_t chunk = load_link(heap, head_of(s, list));
@@ -177,10 +195,11 @@ static uint32_t start_of(const hfit_plan *plan, shape s) {
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
-    const shape s = shape_for(load_word(heap, TILING_END) + WORD_SIZE - HEAP_T);
+    const shape s = shape_for(plan, load_word(heap, TILING_END) + WORD_SIZE - HEAP_T);
+    const shape stored = shape_of(heap, plan);
     uint32_t levels = 0;
     uint32_t found = 0;
-    if (load_word(heap, SECOND_LEVEL) != s.second_level || load_word(heap, LEVELS) != s.levels ||
+    if (stored.second_level != s.second_level || stored.levels != s.levels ||
         load_word(heap, TILING_FIRST) != start_of(plan, s)) {
         return false;
     }
@@ -194,7 +213,7 @@ static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t f
         levels |= (uint32_t)(count != 0) << (list >> s.second_level);
         found += count;
     }
-    return load_word(heap, MAP) == levels && found == free_count;
+    return load_word(heap, s.map) == levels && found == free_count;
 }
 
 static inline bool may_coalesce(const hfit_plan *plan) {
@@ -220,10 +239,10 @@ static inline uint32_t least_split(const hfit_plan *plan) {
 static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
                                size_t *usable) {
     const uint32_t needed = smallest_chunk_for(plan, size);
-    if (needed == 0) {
-        return NULL;
+    if (needed == 0 || shape_in(plan).second_level != 0) {
+        return needed == 0 ? NULL : alloc_exactly(heap, plan, size, usable);
     }
-    const uint32_t payload = round_to_class(shape_of(heap), needed - WORD_SIZE);
+    const uint32_t payload = round_to_class(shape_of(heap, plan), needed - WORD_SIZE);
     return payload < needed - WORD_SIZE ? NULL : alloc_exactly(heap, plan, payload, usable);
 }
 
@@ -256,11 +275,11 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 /* The control block grows with the region, so the answer is the first size that holds its own. */
 static size_t heap_smallest_region(const hfit_plan *plan) {
-    if (!is_alignment_allowed(plan->alignment)) {
+    if (!is_alignment_allowed(plan->alignment) || shape_in(plan).second_level > MOST_SECOND_LEVEL) {
         return 0;
     }
     uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAPS));
-    while (start_of(plan, shape_for(end + WORD_SIZE - HEAP_T)) + CHUNK_LEAST > end) {
+    while (start_of(plan, shape_for(plan, end + WORD_SIZE - HEAP_T)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end + WORD_SIZE;
@@ -272,32 +291,40 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     hfit_heap *heap = region;
     const uint32_t end = sentinel_of(plan, region_size);
-    const shape s = shape_for(end + WORD_SIZE - HEAP_T);
+    const shape s = shape_for(plan, end + WORD_SIZE - HEAP_T);
     const uint32_t first = start_of(plan, s);
     if (first + CHUNK_LEAST > end) {
         return NULL;
     }
-    for (uint32_t offset = MAP; offset < first; offset += 4) {
+    for (uint32_t offset = s.map; offset < first; offset += 4) {
         store_word(heap, offset, 0);
     }
     for (uint32_t offset = head_of(s, 0); offset < first; offset += 4) {
         store_link(heap, offset, NO_OFFSET);
     }
-    store_word(heap, SECOND_LEVEL, s.second_level);
-    store_word(heap, LEVELS, s.levels);
+    if (s.map > LEVELS) {
+        store_word(heap, SECOND_LEVEL, s.second_level);
+        store_word(heap, LEVELS, s.levels);
+    }
     tile_region(heap, plan, first, end);
     return heap;
 }
 
-static const hfit_tunable tunables[] = {HFIT_ALIGNMENT_TUNABLE};
+static const hfit_tunable tunables[] = {
+    HFIT_ALIGNMENT_TUNABLE,
+    {"second_level",
+     "log2 of the lists in each power of two, in any region, 1 to 5; 0: 3 to 5 by the region, and "
+     "blocks of whole classes.",
+     HFIT_SCALAR, offsetof(hfit_esp_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0, HFIT_CHOICE},
+};
 
 const hfit_allocator hfit_esp_tlsf_allocator = {
     .name = "esp_tlsf",
     .title = "two-level segregated fit, blocks of whole classes",
-    .origin = "espressif/tlsf, branch idf at ba64d19",
+    .origin = "espressif/tlsf, branch idf at ba64d19; mattconte/tlsf at deff9ab",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],
-    .plan_size = sizeof(hfit_plan),
+    .plan_size = sizeof(hfit_esp_tlsf_plan),
     .ignores_region_end = false,
     .account =
         {

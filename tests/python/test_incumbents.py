@@ -539,6 +539,21 @@ def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
     assert zlib.crc32((offsets - offsets[0]).astype("<i4").tobytes()) == source
 
 
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [("mattconte-tlsf", 2_268_718_862), ("esp-tlsf", 4_089_532_558), ("sys_heap", 2_821_545_446)],
+)
+def test_every_aligned_block_lies_where_the_source_puts_it(name, source):
+    """Every third request is aligned to 16, 32 or 64 B, in memory at a multiple of 64."""
+    requests, heap = long_walk(True), find_heap(name, 8)
+    asks = np.flatnonzero(requests.op == ALLOC)[::3]
+    requests.op[asks] = ALIGNED
+    requests.alignment[asks] = 16 << (asks % 3)
+    replay = _engine.Replay(heap.plan.engine(), heap.region(MEMORY), 64, keep_offsets=True)
+    assert replay.feed(heap.events(requests))
+    assert zlib.crc32(replay.offsets.astype("<i4").tobytes()) == source
+
+
 # ---- past a refusal
 
 
@@ -677,6 +692,9 @@ def test_a_heap_whose_chunks_are_whole_words_has_all_of_its_memory(tmp_path):
     [
         # In a region at a multiple of 64, as espressif/tlsf behind heap_t needs it.
         ("esp-tlsf", "m 0 24 32\nm 1 200 16\n", 592),
+        # 3,192 of lists and the end; 80 asked for, as 40, the alignment and 16, rounded up to 32:
+        # 96, of a chunk of 100 B.
+        ("mattconte-tlsf", "m 0 40 32\n", 3_292),
         ("newlib-nano", "m 0 40 32\n", 72),
         ("newlib-nano", "m 0 260 64\n", 324),
     ],
