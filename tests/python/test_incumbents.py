@@ -444,7 +444,7 @@ OWN = [
     ("heap/lwip32-ram-b", "lwip-mem", 20_856),
     ("heap/cjson32-telemetry", "newlib-nano", 17_096),
     ("heap/coap-server", "sys_heap", 199_620),
-    ("heap/coap-server", "mattconte-tlsf", 200_088),
+    ("heap/coap-server", "mattconte-tlsf", 200_368),  # of sizes 632 B apart, as tlsf.c in each
 ]
 
 
