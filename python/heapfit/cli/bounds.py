@@ -154,7 +154,8 @@ def _parts(bounds: Bounds, alignment: int) -> list[Part]:
             which_hold(
                 (
                     bounds.worst_cases,
-                    "Worst cases are of blocks: an allocator's tables are not in them.",
+                    "Worst cases are of blocks: an allocator's tables are not in them, as they "
+                    "are in the regions that compare and --plan tell.",
                 ),
                 (
                     bounds.u_max and not bounds.worst_cases,

@@ -187,7 +187,7 @@ def _describe_bounds(bounds: ComparisonBounds) -> list[str]:
     proven = "" if worst is None else f"{worst.size:,} B in {worst.premise}"
     return [
         f"With a pool for each size the trace takes {bounds.static:,} B.",
-        *which_hold((proven, f"Proven worst case of the first row: {proven}.")),
+        *which_hold((proven, f"Proven worst case of the first row, tables included: {proven}.")),
     ]
 
 
