@@ -372,6 +372,9 @@ COUNTS = {
     "({} us)": (lambda i: 3_000_000_000 * i % 2**32, None, None),
     "  [{}]": (lambda i: 7_200_000_000 * i % 2**32, None, None),
     "{}us ": (lambda i: 60_000_000 * i % 2**32, Clock.UPTIME, 3540),
+    "[0] a\n[1] b\n[2] c\n[3] d\n[{}]": (lambda i: 1_764_495_000 + 60 * i, Clock.DATE, 3540),
+    "35 ms\n12 s\n[{}] ": (lambda i: 500_000 + 60_000 * i, Clock.UPTIME, 3540),
+    "=== 2026-03-01 ===\n2026-03-01 10:{}:00 ": (lambda i: f"{i:02}", Clock.DATE, 3540),
 }
 
 
@@ -383,7 +386,7 @@ def test_all_counts_of_a_log_tell_what_they_are(tmp_path, form):
     log = read_log(tmp_path / "device.log")
     assert (log.clock, log.boots, len(log.states)) == (clock, 1, STATES)
     assert clock is None or log.states[-1].seconds - log.states[0].seconds == span
-    assert any("begins again" in one for one in log.notes) == (at(1) > 2**31)
+    assert any("begins again" in one for one in log.notes) == (float(at(1)) > 2**31)
 
 
 # What stands above rows without a time of their own, and the clock that it tells.
@@ -409,23 +412,53 @@ def test_rows_have_the_time_of_the_line_above(tmp_path, above):
     step = 10 if ABOVE[above] is Clock.UPTIME else 60
     times = [one.seconds and one.seconds - log.states[0].seconds for one in log.states[1:]]
     assert times == [step * i if ABOVE[above] else None for i in range(1, STATES)]
+    assert log.boots == 1
     (tmp_path / "device.log").write_text(lines[0] + rows.format(used=11, left=89) * 9)
     assert read_log(tmp_path / "device.log").clock is None  # one line tells no time of ten rows
 
 
-def test_free_of_linux_counts_what_only_caches_files_as_available(tmp_path):
-    """`while sleep 60; do date; free; done` of a machine with 4 GB, whose cache fills."""
-    lines = [
-        f"Sun Mar  1 10:{i:02}:00 UTC 2026\n"
+# What Linux prints of a machine whose cache fills and whose memory leaks: bytes at last.
+LINUX = {
+    "free": (
         "              total        used        free      shared  buff/cache   available\n"
-        f"Mem:        3884352     1000000   {9000 if i else 90_000}       10000     2684352     "
-        f"{2_500_000 - 100 * i}\nSwap:             0           0           0\n"
-        for i in range(STATES)
+        "Mem:        3884352     1000000   {cache}     10000     2684352     {f}\nSwap:   0   0  0",
+        1024,
+    ),
+    "free -m": (
+        "   total   used   free   shared  buff/cache   available\n"
+        "Mem:  3793   900   {cache:.1}   12   2700   {f:.4}\nSwap:   99   0   99",
+        2**20,
+    ),
+    "free -h": (
+        "   total   used   free   shared  buff/cache   available\n"
+        "Mem:   3.7Gi   1.2Gi   {cache:.2}Mi   12Mi   2.3Gi   {f:.4}Mi\nSwap:   0B   0B   0B",
+        2**20,
+    ),
+    "top": (
+        "KiB Mem :  3884352 total,  {cache} free,  1000000 used,  2684352 buff/cache\n"
+        "KiB Swap:        0 total,  0 free,  0 used.  {f} avail Mem",
+        1024,
+    ),
+    "/proc/meminfo": (
+        "MemTotal:  3884352 kB\nMemFree:  {cache} kB\nMemAvailable:  {f} kB\nSwapFree:  9 kB",
+        1024,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LINUX)
+def test_what_linux_has_free_is_what_is_available(tmp_path, name):
+    form, unit = LINUX[name]
+    free = [2_599_000 - 1000 * i for i in range(STATES)]
+    lines = [
+        f"Sun Mar  1 10:{i:02}:00 UTC 2026\n{form.format(cache='90000'[i > 0 :], f=str(one))}\n"
+        for i, one in enumerate(free)
     ]
     (tmp_path / "device.log").write_text("".join(lines))
     log = read_log(tmp_path / "device.log")
-    free = [1024 * (2_500_000 - 100 * i) for i in range(STATES)]
-    assert ([one.free for one in log.states], log.other_heaps) == (free, [])
+    digits = 4 if unit > 1024 else 7
+    assert [one.free for one in log.states] == [int(str(one)[:digits]) * unit for one in free]
+    assert (log.other_heaps, log.clock) == ([], Clock.DATE)
     assert log.states[-1].seconds - log.states[0].seconds == 3540
 
 

@@ -97,8 +97,9 @@ _SLACK = 3600.0  # seconds that a device's clock may be behind that of the termi
 # Seconds in what a prefix counts.
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
 _EPOCH = (1_400_000_000, 2_000_000_000)  # seconds since 1970; in ms an uptime of 16.2 to 23.1 days
-# Threads that have a number; of a clock's steps: what falls more often is none, or begins again.
-_MOST_THREADS, _OFTEN = 16, 0.1
+# Threads that have a number; of a clock's steps: what falls more often is none, or begins again;
+# seconds that it takes at least until one is set.
+_MOST_THREADS, _OFTEN, _SOON = 16, 0.1, 10
 # A date in numbers alone: which of them may be the year, the month and the day.
 _ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
 
@@ -129,11 +130,11 @@ class LineReader:
         )
         if day := _DAY_LINE.fullmatch(raw):
             self._day = _count_seconds(day.groupdict())
-            moments.setdefault(Clock.DATE, self._day or 0.0)
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
             self._times.pop(Clock.UPTIME, None)
-        times = self.advance(number, moments, behind)
+        above = {Clock.DATE: self._day or 0.0} if day else {}  # of lines below, and no boot's end
+        times = above | self.advance(number, moments, behind)
         return LogLine(raw, text, times, self.boot > before)
 
     def advance(
@@ -236,7 +237,8 @@ def split_prefix(line: str) -> tuple[dict[Clock, float], str]:
         clock, rule = _RULES[int((found.lastgroup or "")[1:])]
         match = rule.match(text) if clock else None
         seconds = _count_seconds(match.groupdict()) if match else None
-        if clock is not None and seconds is not None:
+        # "35 ms" alone is how long something took.
+        if clock and seconds is not None and (clock != Clock.UPTIME or found.end() < len(text)):
             moments.setdefault(clock, seconds)
         if found.end() == len(text):
             break
@@ -310,12 +312,12 @@ def _find_unit(counts: Sequence[int]) -> tuple[str, str, float, float]:
     begins_again = is_often and falls[len(falls) // 2] > 50 * _WRAP and max(values) > 500 * _WRAP
     near = ({one < edge for one in counts if abs(one - edge) < 1000 * _DAY} for edge in _EPOCH)
     sets = sum(before < begin <= after < end for before, after in pairwise(counts))
-    is_set = 0 < _FEWEST_TIMES * sets <= sum(one < begin for one in counts)
+    risen = sum(after - before for before, after in pairwise(counts) if before < after < begin)
     told = (
         (is_few and (is_often or len(values) == 1), ("#", "", begin, end)),
         (begins_again, ("#", "", 0, inf)),
         (any(len(one) > 1 for one in near), ("", " ms", 0, inf)),
-        (is_set and max(values) < end, ("", " s since 1970", 0, begin)),
+        (0 < _SOON * sets <= risen and max(values) < end, ("", " s since 1970", 0, begin)),
     )
     return next((unit for holds, unit in told if holds), ("", "", 0, 0))
 

@@ -44,7 +44,7 @@ _COLUMNS = {  # names of columns that are too short to tell elsewhere
 }
 # MALLOC_CAP_SPIRAM and MALLOC_CAP_INTERNAL of ESP-IDF (components/heap/include/esp_heap_caps.h).
 _CAPABILITIES = {"0x00000400": "PSRAM", "0x00000800": "internal"}
-_LARGEST_KIB = 8  # digits; with more of them free was asked for bytes
+_LARGEST_MIB, _LARGEST_KIB = 4, 8  # digits; with more of them free was asked for bytes
 _DEEPEST = 8  # objects in objects
 
 
@@ -172,7 +172,8 @@ class TableForm:
             )
             return []
         tag, sign, text = line.text.rpartition(": ")
-        for separator in () if SIGN["no_names"].search(text) else (",", ";", "\t", "|", None):
+        signs = (",", ";", "\t") * (not tag) + ("|", None)  # a sentence behind a tag has commas
+        for separator in () if SIGN["no_names"].search(text) else signs:
             if self._set_names(_cut(text, separator), separator):
                 self._wide, self._tag = re.split(r"\s{2,}|\t", text.strip()), tag + sign
                 return []
@@ -212,7 +213,11 @@ class TableForm:
             names = ["name", *names]
         row = dict(zip(names, cells, strict=False))
         if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
-            row = {name: re.sub(r"^\d+$", r"\g<0> KB", cell) for name, cell in row.items()}
+            is_large = "available" in row and len(row["total"]) <= _LARGEST_MIB  # of free -m
+            row = {
+                name: re.sub(r"^\d+$", rf"\g<0> {'KM'[is_large]}B", cell)
+                for name, cell in row.items()
+            }
             row["free"] = row.get("available", row["free"])  # with what only caches files
         has_bytes = any(
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row

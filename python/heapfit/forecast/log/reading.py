@@ -181,14 +181,12 @@ def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[Telemetry
         for one in found
     ]
     size = int(max(filter(None, held), default=0)) + max(one.free for one in heap.states)
-    rows = list[tuple[str, Sample]]()
-    for one, used in zip(found, held, strict=True):
-        if used is not None:
-            one.values = {Field.FREE: size - used}
-            rows.append((one.memory, one))
+    rows = [(one, used) for one, used in zip(found, held, strict=True) if used is not None]
+    for one, used in rows:
+        one.values = {Field.FREE: size - used}
     return [
         replace(_make_log(heap.form, name, states, ""), region=size)
-        for name, states in group(rows).items()
+        for name, states in group((one.memory, one) for one, _ in rows).items()
     ]
 
 

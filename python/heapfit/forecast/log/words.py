@@ -47,7 +47,13 @@ _BEHIND = (
 LONGEST_NAME = 60  # characters
 _MOST_FIGURES = 64  # of a line that are looked at
 _LABELS_KEPT = 4096  # labels whose meaning is kept: lines of a log repeat them
-_UNITS = {"k": 1024, "m": 1024**2, "p": 16, "w": 4}  # by the first letter; B without one
+_UNITS = {
+    "k": 1024,
+    "m": 1024**2,
+    "g": 1024**3,
+    "p": 16,
+    "w": 4,
+}  # by the first letter; B without one
 _WEAK = (None, Field.HEAP, Field.TOTAL)
 MAIN = (
     Field.FREE,
