@@ -195,7 +195,7 @@ def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
     paths = [write_rounds(tmp_path / f"{n}.parquet", other, n).path for n in rounds]
     found = fit(paths, tmp_path / "out", FitOptions(4, now=now))
     assert found.answer.is_kept == (now is not None)
-    told = [one for one in found.findings if "passes its call sites" in one]
+    told = [one for one in found.findings if "--call-sites saves" in one]
     assert len(told) == saves == (found.by_site is not None)
     if found.by_site is not None:
         asked = fit(paths, tmp_path / "asked", FitOptions(4, call_sites=True))
@@ -203,13 +203,13 @@ def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
         without = found.fitted.region
         assert asked.answer.size.region <= found.by_site.region <= 0.98 * without
         assert found.by_site.saved == without - found.by_site.region
-        assert f"About {found.by_site.saved:,} B less than the fitted heap (" in told[0]
+        assert f"saves about {found.by_site.saved:,} B (" in told[0]
         costs, code = asked.fitted.costs, find_code(found.winner.heap)
         assert found.by_site.costs["flash"] == costs.flash - code.size > 0
         assert found.by_site.costs["stack"] == costs.stack - code.stack
         assert found.by_site.costs["mean"] > 0 and costs.mean is not None
         assert re.search(
-            r"\+[\d,]+ B of flash, \+\d+ instructions a call, [+-]\d+ B of stack", *told
+            r"\+[\d,]+ B flash, \+\d+ instr./call, [+-]\d+ B stack", *told
         )
 
 

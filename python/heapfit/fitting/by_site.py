@@ -35,7 +35,7 @@ from heapfit.trace.loaded import LoadedTrace
 _TIMES: Final = 25  # all events: what is replayed to learn; twice as many find no more there
 _LEAST_EVENTS: Final = 500_000
 _LEAST_SAVED: Final = 0.02
-_UNITS: Final = {"flash": "B of flash", "mean": "instructions a call", "stack": "B of stack"}
+_UNITS: Final = {"flash": "B flash", "mean": "instr./call", "stack": "B stack"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,8 @@ class BySite:
         share = format_share(self.saved / (self.saved + self.region))
         told = ", ".join(f"{cost:+,.0f} {_UNITS[name]}" for name, cost in self.costs.items())
         return (
-            f"About {self.saved:,} B less than {self.over} ({share}) if the program passes its "
-            "call sites"
-            f"{told and f', for {told}'}: fit --call-sites."
+            f"fit --call-sites saves about {self.saved:,} B ({share}) over {self.over} if the program "
+            f"passes them{told and f', for {told}'}."
         )
 
 
