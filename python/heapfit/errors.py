@@ -105,8 +105,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     names = list(known)
     similar = find_similar(name, names)
     more = f" and {len(names) - _MOST_NAMES} others" if len(names) > 2 * _MOST_NAMES else ""
-    shown = names[:_MOST_NAMES] if more else names
-    return f"did you mean '{similar}'?" if similar else f"one of {', '.join(shown)}{more}"
+    shown = ", ".join(names[:_MOST_NAMES] if more else names)
+    return f"did you mean '{similar}'?" if similar else f"one of {shown}{more}" if names else "none"
 
 
 def find_similar(word: str, known: Iterable[str], least: float = 0.6) -> str | None:

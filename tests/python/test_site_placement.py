@@ -208,9 +208,7 @@ def test_a_fit_tells_what_its_call_sites_would_save_where_that_lasts(
         assert found.by_site.costs["flash"] == costs.flash - code.size > 0
         assert found.by_site.costs["stack"] == costs.stack - code.stack
         assert found.by_site.costs["mean"] > 0 and costs.mean is not None
-        assert re.search(
-            r"\+[\d,]+ B flash, \+\d+ instr./call, [+-]\d+ B stack", *told
-        )
+        assert re.search(r"\+[\d,]+ B flash, \+\d+ instr./call, [+-]\d+ B stack", *told)
 
 
 def test_runs_that_are_joined_keep_their_call_sites(tmp_path: Path, loaded: LoadedTrace) -> None:

@@ -755,6 +755,11 @@ def test_settings_count_what_the_device_receives_and_say_so(tmp_path):
         ),
         (("settings", "lwip", "t.txt", "--assume", "mtu"), "--assume mtu: is neither NAME=NUMBER"),
         (("settings", "lwip", "t.txt", "--assume", "x=1"), "lwip has no assumption named 'x'"),
+        (
+            ("settings", "lwip", "t.txt", "--assume", "CONFIG_alignment=2000000"),
+            "alignment=2000000 is out of range",
+        ),
+        (("settings", "zephyr", "t.txt", "--assume", "x=1"), "no assumption named 'x' (none)"),
         (("settings", "lwip", "t.txt", "--assume", "528=a-b"), "528=a-b: is neither NAME=NUMBER"),
         (("settings", "lwip", "t.txt", "--assume", "0=A"), "0 bytes: is not a block size"),
     ],

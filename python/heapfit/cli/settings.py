@@ -32,7 +32,7 @@ def _parse_assumptions(given: Sequence[str]) -> tuple[dict[str, int], dict[int, 
         if _is_number(left) and right.isidentifier():
             names[_size(left)] = right
         elif left and not _is_number(left) and _is_number(right):
-            values[left] = int(right)
+            values[left.removeprefix("CONFIG_")] = int(right)  # as Kconfig prints it
         else:
             raise HeapfitError(
                 f"--assume {text}: is neither NAME=NUMBER nor SIZE=SETTING, as 160=MEMP_NUM_TCP_PCB"
