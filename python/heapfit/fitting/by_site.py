@@ -52,8 +52,8 @@ class BySite:
         share = format_share(self.saved / (self.saved + self.region))
         told = ", ".join(f"{cost:+,.0f} {_UNITS[name]}" for name, cost in self.costs.items())
         return (
-            f"fit --call-sites saves about {self.saved:,} B ({share}) over {self.over} if the program "
-            f"passes them{told and f', for {told}'}."
+            f"fit --call-sites saves about {self.saved:,} B ({share}) over {self.over} if the "
+            f"program passes them{told and f', for {told}'}."
         )
 
 
