@@ -24,7 +24,13 @@ from heapfit.design.portfolio import (
     standard_portfolio,
 )
 from heapfit.errors import HeapfitError
-from heapfit.plan.allocators import find_allocators, info_of, is_for_any_program, takes
+from heapfit.plan.allocators import (
+    find_allocators,
+    info_of,
+    is_for_any_program,
+    scalars_of,
+    takes,
+)
 from heapfit.plan.plan import Plan
 from heapfit.plan.quantities import LARGEST_REGION
 from heapfit.progress import Progress, ignore_progress
@@ -156,12 +162,15 @@ def _vary_shared_heap(candidate: Candidate) -> Iterator[Candidate]:
         return
     for name in SHARED_HEAPS:
         if name != candidate.plan.shared.allocator:
-            shared = Plan(name, {"alignment": candidate.plan.alignment})
-            reason = f"{candidate.reason}; over {name}"
-            heap = replace(candidate.heap, plan=replace(candidate.plan, shared=shared))
-            yield replace(
-                candidate, name=f"{candidate.name}:shared={name}", heap=heap, reason=reason
-            )
+            yield move_over(candidate, name, f":shared={name}")
+
+
+def move_over(one: Candidate, shared: str, ending: str) -> Candidate:
+    """The candidate's pools over another shared allocator, which the ending of its name tells."""
+    alignment = {"alignment": scalars_of(one.plan)["alignment"]}
+    plan = replace(one.plan, shared=Plan(shared, alignment))
+    heap, reason = replace(one.heap, plan=plan), f"{one.reason}; over {shared}"
+    return replace(one, name=f"{one.name}{ending}", heap=heap, reason=reason)
 
 
 def _drop_equal(candidates: Sequence[Candidate]) -> list[PortfolioEntry]:

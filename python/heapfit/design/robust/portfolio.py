@@ -17,7 +17,7 @@ from heapfit.design.effort import Effort
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.pools import special_pools, static_pools
 from heapfit.design.portfolio import split_applicable, standard_portfolio
-from heapfit.design.space import every_plan
+from heapfit.design.space import every_plan, move_over
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
@@ -34,7 +34,10 @@ def robust_portfolio(
     portfolio = _base_portfolio(joined, options, progress)
     candidates: list[Candidate | NotApplicable] = [*portfolio.candidates, *_worst_case(joined)]
     budgeted = [candidate for candidate in portfolio.candidates if _is_over_standard(candidate)]
-    candidates += [skip_duplicate(_move_to_best_fit(one), portfolio.candidates) for one in budgeted]
+    candidates += [
+        skip_duplicate(move_over(one, SHARED, f"_{SHARED}"), portfolio.candidates)
+        for one in budgeted
+    ]
     names = {one.name for one in budgeted}
     candidates += [
         replace(entry, name=f"{entry.name}_{SHARED}", same_as=f"{entry.same_as}_{SHARED}")
@@ -77,9 +80,3 @@ def _is_over_standard(candidate: Candidate) -> bool:
         and plan.shared is not None
         and plan.shared.allocator == special_pools.SHARED
     )
-
-
-def _move_to_best_fit(one: Candidate) -> Candidate:
-    plan = replace(one.plan, shared=Plan(SHARED, {"alignment": one.plan.scalars["alignment"]}))
-    name, reason = f"{one.name}_{SHARED}", f"{one.reason}; over {SHARED}"
-    return replace(one, name=name, heap=replace(one.heap, plan=plan), reason=reason)
