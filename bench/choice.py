@@ -29,7 +29,7 @@ from page_tables import add_option, write_result
 from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.comparison import Comparison, compare
-from heapfit.comparison.trial import runs_in
+from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.verdict import select_row
 from heapfit.design.plan_options import PlanOptions
 from heapfit.design.portfolio import standard_portfolio
@@ -115,12 +115,10 @@ def lower_baselines(loaded: LoadedTrace, region: int, comparison: Comparison) ->
         info.name
         for info in find_allocators()
         if not (info.ships or info.in_pieces or takes(info, "pools"))
-        and runs_in(
-            Plan(info.name, {"alignment": loaded.alignment}),
-            loaded.events,
-            region - max(int(HARDLY_LESS * region), _engine.REGION_UNIT),
-            comparison.base_alignment,
-        )
+        and Heap(info.name, Plan(info.name, {"alignment": loaded.alignment}))
+        .trial(loaded, comparison.base_alignment)
+        .run(region - max(int(HARDLY_LESS * region), _engine.REGION_UNIT))
+        .runs
     ]
 
 

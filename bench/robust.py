@@ -22,7 +22,6 @@ from pathlib import Path
 from page_tables import add_option, write_result
 
 from heapfit import _engine
-from heapfit.comparison.trial import runs_in
 from heapfit.design.budgets.certified import Method, find_budgets
 from heapfit.design.budgets.greedy_budgets import frequent_classes, plan_from_budgets
 from heapfit.design.plan_options import PlanOptions
@@ -68,7 +67,7 @@ def needed_for(plan: Plan, unseen: Sequence[_engine.EventArray], start: int) -> 
     def holds(heap: int) -> bool:
         failing = 0
         for events in unseen:
-            failing += not runs_in(plan, events, heap)
+            failing += not _engine.Trial(plan.engine(), events).run(heap).runs
             if failing > most_failing:
                 return False
         return True

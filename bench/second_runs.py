@@ -51,7 +51,6 @@ from heapfit import _engine
 from heapfit.cli.printing import console
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.margin import HeapSize, MarginKind, margin_kind
-from heapfit.comparison.trial import runs_in
 from heapfit.design.effort import Effort
 from heapfit.design.placement.tailored_plans import (
     BY_SITE,
@@ -173,7 +172,7 @@ def promise(
         u_max / size.u_max,
         100 * (needed / (size.r_safe * grown.peak / size.u_max) - 1),
         max(needed, size.r_safe) / grown.peak,
-        runs_in(plan, loaded.events_for(plan), set_to, base),
+        _engine.Trial(plan.engine(), loaded.events_for(plan), base).run(set_to).runs,
     )
 
 

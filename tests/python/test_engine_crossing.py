@@ -9,7 +9,7 @@ import pytest
 from small_traces import bimodal, event_array
 
 from heapfit import _engine
-from heapfit.comparison.trial import replay_trace, runs_in
+from heapfit.comparison.trial import replay_trace
 from heapfit.errors import HeapfitError
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.plan import Plan
@@ -158,7 +158,7 @@ def test_a_trace_runs_from_its_file_where_it_runs_in_memory(trace: Trace) -> Non
     assert search.r_min is not None
     for region in (4096, search.r_min - 8, *search.sizes[::16].tolist()):
         runs = replay_trace(trace, plan, region).refusals == 0
-        assert runs == runs_in(plan, trace.events(), region)
+        assert runs == _engine.Trial(plan.engine(), trace.events()).run(region).runs
     assert runs
 
 

@@ -17,7 +17,6 @@ from small_traces import (
 from heapfit import _engine
 from heapfit.comparison.comparison import Comparison
 from heapfit.comparison.row import Row
-from heapfit.comparison.trial import runs_in
 from heapfit.comparison.verdict import best_row, select_row
 from heapfit.design.plan_files import save_candidates, training_record
 from heapfit.design.plan_options import PlanOptions
@@ -84,7 +83,7 @@ def test_every_region_holds_for_its_own_trace(runs: list[Trace], designs: Compar
     for row in designs.rows:
         for trace, region in zip(runs, row.needs, strict=True):
             assert region is not None
-            assert runs_in(row.plan, trace.events(), region)
+            assert _engine.Trial(row.plan.engine(), trace.events()).run(region).runs
         assert row.r_safe == max(region or 0 for region in row.needs)
 
 

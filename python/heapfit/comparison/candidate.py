@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.margin import MarginBasis, margin_kind
 from heapfit.comparison.work import Work
+from heapfit.forecast.load import Load
 from heapfit.plan.allocators import counts_blocks
 from heapfit.plan.plan import Plan
 
@@ -38,6 +40,10 @@ class Candidate:
         second run of 8 (decision 20).
         """
         return self.trained_on_this_trace and counts_blocks(self.plan)
+
+    def margin_basis(self, load: Load, changes: float = 0.0) -> MarginBasis:
+        """What its margin rests on for a load; `changes`: percent that changed programs need."""
+        return MarginBasis(load, margin_kind(self.plan, self.trained_on_this_trace), changes)
 
 
 @dataclass(frozen=True, slots=True)

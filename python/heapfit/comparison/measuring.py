@@ -106,8 +106,7 @@ def load_of(loaded: LoadedTrace) -> Load:
 
 def try_limit(candidate: Candidate, loaded: LoadedTrace, base_alignment: int, limit: int) -> Row:
     """The row of a plan after one replay in `limit` bytes, which shows if it needs more."""
-    events = candidate.heap.events(loaded)
-    tried = _engine.Trial(candidate.plan.engine(), events, base_alignment).run(limit)
+    tried = candidate.heap.trial(loaded, base_alignment).run(limit)
     return replace(
         make_row(candidate, load_of(loaded)),
         r_safe_at_least=None if tried.runs else limit + _engine.REGION_UNIT,

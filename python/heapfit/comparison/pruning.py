@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.margin import MarginBasis, heap_size, largest_r_safe, margin_kind
+from heapfit.comparison.margin import heap_size, largest_r_safe
 from heapfit.forecast.load import Load
 from heapfit.trace.loaded import LoadedTrace
 
@@ -33,7 +33,7 @@ class Pruning:
         if r_safe is not None:
             is_cut, region = (
                 candidate.is_cut_to_trace,
-                heap_size(r_safe, self._basis(candidate)).region,
+                heap_size(r_safe, candidate.margin_basis(self.load)).region,
             )
             if not is_cut and region <= self._least.get(is_cut, region):
                 self._plain = r_safe
@@ -48,11 +48,8 @@ class Pruning:
             return None
         is_cut = candidate.is_cut_to_trace
         least, plain = self._least.get(is_cut), self._plain if is_cut else None
-        limit = None if least is None else largest_r_safe(least, self._basis(candidate))
+        limit = None if least is None else largest_r_safe(least, candidate.margin_basis(self.load))
         return min((one for one in (limit, plain) if one is not None), default=None)
-
-    def _basis(self, candidate: Candidate) -> MarginBasis:
-        return MarginBasis(self.load, margin_kind(candidate.plan, candidate.trained_on_this_trace))
 
 
 def sort_by_cost(

@@ -13,7 +13,7 @@ import pyarrow as pa
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
 from heapfit.comparison.change_results import ChangeTest
-from heapfit.comparison.margin import HeapSize, MarginBasis, divide_by_peak, heap_size, margin_kind
+from heapfit.comparison.margin import HeapSize, MarginBasis, divide_by_peak, heap_size
 from heapfit.comparison.work import NO_WORK, Work
 from heapfit.forecast.load import Load
 from heapfit.plan.allocators import info_of, splits_blocks
@@ -85,8 +85,8 @@ class Row(Brief, Candidate):
     @property
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
-        kind = margin_kind(self.plan, self.trained_on_this_trace)
-        return MarginBasis(self.load, kind, 0.0 if self.changes is None else self.changes.needed)
+        changes = 0.0 if self.changes is None else self.changes.needed
+        return self.margin_basis(self.load, changes)
 
     @property
     def needed(self) -> int | None:

@@ -24,11 +24,6 @@ class Refusal:
     largest_hole: int  # the largest of these
 
 
-def runs_in(plan: Plan, events: _engine.EventArray, region: int, base_alignment: int = 0) -> bool:
-    """True if a trace runs in this very region, whose base the plan and the trace align."""
-    return _engine.Trial(plan.engine(), events, base_alignment).run(region).runs
-
-
 def serves_from(trial: _engine.Trial, region: int) -> tuple[bool, int]:
     """True if one replay proves that a region and all larger ones serve; then its events.
 
