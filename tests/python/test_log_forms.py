@@ -348,7 +348,16 @@ STARTS = {
     "[INFO: Main      ] Starting Contiki-NG-release/v4.9": 3,
     "[I][app:029]: Running through setup()...": 3,
     "Reset reason: brownout": 3,
+    "2026-07-06 13:26:31 | Reset reason: watchdog": 3,
+    "2026-07-06 13:26:31 | *** Gateway gestartet, Grund: Watchdog ***": 3,
+    "== REBOOT ==": 3,
+    "System started.": 3,
+    "Restart by watchdog": 3,
     "heap free 9000, reset reason 4": 1,  # a line of state
+    "| Reset reason | 3 |": 1,
+    "Node started 3 of 4 services": 1,
+    "Restarting WiFi": 1,
+    "MQTT started": 1,
 }
 
 

@@ -123,8 +123,8 @@ class LineReader:
     def read(self, number: int, line: str, behind: Sequence[str] = ()) -> LogLine:
         """The next line of the log; `behind`: up to BEHIND lines that follow."""
         raw = _SIGN["colour"].sub("", line)
-        said, before = _START.search(raw), self.boot
         moments, text = split_prefix(raw)
+        said, before = _START.search(raw) or _START.search(text), self.boot
         self._uptime = (
             "us" if _SIGN["microseconds"].search(raw, 0, len(raw) - len(text)) else Clock.UPTIME
         )
