@@ -282,8 +282,8 @@ def order_dates(lines: Sequence[str]) -> tuple[Sequence[str], str]:
 def _settle_counts(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """The lines with what their counts are, as far as all of them tell it; why they are no time.
 
-    >>> _settle_counts(["[12] free 90", "[1764495000] free 80"])[0]
-    ['[12 s since 1970] free 90', '[1764495000] free 80']
+    >>> _settle_counts(["[2] free 90", "[62] free 80", "[1764495000] free 70"])[0][1:]
+    ['[62 s since 1970] free 80', '[1764495000] free 70']
     """
     found = [*map(_SIGN["count"].match, lines)]
     counts = [int(one["count"]) for one in found if one]
