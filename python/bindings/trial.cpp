@@ -105,8 +105,10 @@ struct TrialOfFleet {
 };
 
 RegionSearch scan_regions(const ArrayTrial &trial, unsigned threads, const PythonProgress &progress,
-                          bool every_size, std::uint64_t also, bool is_safe_alone) {
-    const SearchOptions options{threads, reporting_to(progress), every_size, also, is_safe_alone};
+                          bool every_size, std::uint64_t also, bool is_safe_alone,
+                          std::uint64_t most_events) {
+    const SearchOptions options{threads, reporting_to(progress), every_size,
+                                also,    is_safe_alone,          most_events};
     const nb::gil_scoped_release release;
     return scan(trial.trial(), options);
 }
@@ -116,7 +118,7 @@ using PythonTrial =
     nb::typed<nb::callable, std::tuple<bool, std::uint64_t, Bytes, std::uint64_t>(std::uint64_t)>;
 
 RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, Bytes u_max,
-                       const PythonProgress &progress) {
+                       const PythonProgress &progress, bool every_size, std::uint64_t most_events) {
     const TrialOf tried = [&trial](std::uint64_t size, const Stop &) {
         const nb::gil_scoped_acquire acquire;
         const auto [runs, footprint, height, events] =
@@ -124,7 +126,10 @@ RegionSearch search_by(const PythonTrial &trial, std::uint64_t smallest_region, 
         return TrialResult{
             .runs = runs, .footprint = footprint, .height = height, .events = events};
     };
-    const SearchOptions options{.threads = 1, .progress = reporting_to(progress)};
+    const SearchOptions options{.threads = 1,
+                                .progress = reporting_to(progress),
+                                .every_size = every_size,
+                                .most_events = most_events};
     const nb::gil_scoped_release release;
     return search_regions({smallest_region, u_max}, tried, options);
 }
@@ -193,7 +198,6 @@ void bind_results(nb::module_ &module) {
         .def_ro("events", &RegionSearch::events, "Of all replays.")
         .def_ro("events_left", &RegionSearch::events_left,
                 "About what it would take to replay every size left out above R_safe; 0: none was.")
-        .def_ro("events_below", &RegionSearch::events_below, "Likewise, of those below it.")
         .def_ro("height", &RegionSearch::height,
                 "Of the lowest placement that a replay made of all blocks.")
         .def_ro("height_region", &RegionSearch::height_region, "In which; 0: none was made.")
@@ -289,11 +293,14 @@ void bind_forked(nb::module_ &module) {
 }
 
 void bind_searches(nb::class_<ArrayTrial> &trial) {
-    trial.def("scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
-              nb::arg("every_size") = false, nb::arg("also") = 0, nb::arg("is_safe_alone") = false,
-              "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
-              "failed elsewhere, tried before all. `is_safe_alone`: R_min only where one run tells "
-              "it. `progress(done, total)` may raise to stop.");
+    trial.def(
+        "scan", &scan_regions, nb::arg("threads") = 0, nb::arg("progress") = nb::none(),
+        nb::arg("every_size") = false, nb::arg("also") = 0, nb::arg("is_safe_alone") = false,
+        nb::arg("most_events") = 0,
+        "R_min and R_safe; of every multiple of 8 bytes if asked for. `also`: a size that "
+        "failed elsewhere, tried before all. `is_safe_alone`: R_min only where one run tells "
+        "it. `most_events`: of replays of sizes that are not asked for, from R_safe up first. "
+        "`progress(done, total)` may raise to stop.");
 }
 
 // For any way of trying a size.
@@ -304,9 +311,10 @@ void bind_searches_by(nb::module_ &module) {
                nb::arg("above"), nb::arg("before") = nb::none(),
                "As Trial.descend, by any `trial(size)`.");
     module.def("search_regions", &search_by, nb::arg("trial"), nb::arg("smallest_region"),
-               nb::arg("u_max"), nb::arg("progress") = nb::none(),
-               "R_min and R_safe of a heap that is not the engine's: `trial(size)` tells whether "
-               "it serves all, then footprint, height and events done. One at a time.");
+               nb::arg("u_max"), nb::arg("progress") = nb::none(), nb::arg("every_size") = false,
+               nb::arg("most_events") = 0,
+               "As Trial.scan, of a heap that is not the engine's: `trial(size)` tells whether it "
+               "serves all, then footprint, height and events done. One at a time.");
 }
 
 } // namespace

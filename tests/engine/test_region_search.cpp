@@ -171,9 +171,46 @@ TEST(what_every_size_left_would_take_is_told) {
     const RegionSearch all = search_regions({64, 99000}, trial, every_size);
     const std::uint64_t window = 100 * (30000 / 8 + 1) + 40 * (10000 / 8);
     CHECK(all.events_left == 0 && all.events >= window && all.events < window + 1000);
-    const std::uint64_t guess = some.events + some.events_left + some.events_below;
-    CHECK(guess > all.events - 2000 && guess < all.events + 2000);
-    CHECK(some.events_below > 40 * 10000 / 8 - 2000 && some.events_left > 100 * 20000 / 8);
+    CHECK(some.events_left > 100 * 29000 / 8 && some.events_left < window);
+}
+
+TEST(sizes_between_those_of_the_window_are_tried_where_the_events_do) {
+    for (std::uint64_t seed = 1; seed <= 80; seed++) {
+        Watched watched{drawn_holes(seed), {}, {}};
+        const SearchOptions enough = {.most_events = 1'000'000};
+        const RegionSearch search = search_regions({64, 7990}, watched.trial(), enough);
+        CHECK(search.events_left == 0 && search.events == 10 * watched.tried.size());
+        const std::uint64_t first = (*search.r_min * 9 + 9) / 10;
+        for (std::uint64_t size = round_to_region(first); size <= search.sizes.back(); size += 8) {
+            CHECK(!watched.works(size) || size >= *search.r_min);
+            CHECK(watched.works(size) || size < *search.r_safe);
+        }
+        CHECK(!watched.works(*search.r_safe - 8));
+        const SearchOptions alone = {.is_safe_alone = true, .most_events = 1'000'000};
+        const RegionSearch safe = search_regions({64, 7990}, trial_of(watched.works), alone);
+        CHECK(safe.r_safe == search.r_safe && !safe.r_min);
+    }
+}
+
+TEST(sizes_next_to_r_safe_are_tried_first) {
+    const Holes works{100000, {{100100, 100110}, {100300, 100310}, {109000, 109010}}};
+    const auto found = [&works](std::uint64_t most_events) {
+        Watched watched{works, {}, {}};
+        return search_regions({64, 99000}, watched.trial(), {.most_events = most_events});
+    };
+    const RegionSearch few = found(0);
+    const RegionSearch some = found(640); // 64 sizes
+    CHECK(few.r_safe == 100000u && some.r_safe == 100312u && some.events_left > 0);
+    CHECK(some.events - few.events < 2 * 640 + 640 / 4 + 10 * 3 * 32);
+    CHECK(found(20'000).r_safe == 109016u);
+}
+
+TEST(as_many_events_again_are_taken_where_some_of_the_last_sizes_failed) {
+    const Holes works{100000, {{100100, 100110}, {100900, 100910}}};
+    Watched watched{works, {}, {}};
+    const SearchOptions options = {.is_safe_alone = true, .most_events = 300}; // 32 sizes take 320
+    CHECK(search_regions({64, 99000}, watched.trial(), options).r_safe == 100112u);
+    CHECK(watched.tried.contains(100408) && !watched.tried.contains(100808));
 }
 
 TEST(a_size_that_failed_elsewhere_is_below_r_safe) {

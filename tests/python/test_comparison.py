@@ -3,7 +3,6 @@
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from heapfit import _engine
 from heapfit.cli.printing.console import print_text
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
-from heapfit.comparison.comparison import Comparison, compare, rows_to_refine
+from heapfit.comparison.comparison import Comparison, compare
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_names import find_heap_name
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
@@ -92,20 +91,6 @@ def test_a_region_that_was_not_tried_whole_is_called_the_smallest_found() -> Non
     assert not guessed.is_exhaustive
     assert "alignment 8, smallest found, step 24)" in told(guessed)
     assert "smallest found" not in told(row("tlsf", 1160))
-
-
-def measured(regions: dict[str, tuple[int, int]], pools: Sequence[str] = ()) -> dict[int, Row]:
-    """Rows by number, of R_safe and the events left."""
-    return {
-        i: replace(row(name, region, has_pools=name in pools), events_left=left)
-        for i, (name, (region, left)) in enumerate(regions.items())
-    }
-
-
-def test_the_first_three_with_and_without_pools_are_looked_at_closer() -> None:
-    regions = {name: (1000 + 10 * i, 5) for i, name in enumerate("abcdefgh")}
-    rows = measured(regions, pools="acegh")
-    assert rows_to_refine(rows, 100) == [0, 1, 2, 3, 4, 5]  # a c e, and b d f
 
 
 def test_the_order_given_does_not_matter() -> None:
@@ -540,9 +525,9 @@ def test_a_bare_tailored_is_its_least_layout_and_says_which(folder):
     assert by_name["tailored"]["r_safe"] == by_name[least]["r_safe"]
     one = heapfit("compare", "four.heap", "tailored", folder=folder).stdout
     several = heapfit("compare", "four.heap", "packets.heap", "tailored", folder=folder).stdout
-    took = "tailored: laid out as tailored_headers, the least"
-    assert f"{took}." in one
-    assert f"{took}, on four." in several
+    told = "tailored: as tailored_headers of `fit --all`, the least"
+    assert f"{told}." in one
+    assert f"{told}, on four." in several
 
 
 # ---- pools for every size's worst case

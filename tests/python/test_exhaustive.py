@@ -13,9 +13,8 @@ from small_traces import event_array
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.comparison import rows_to_refine
 from heapfit.comparison.incumbents.heap import Heap
-from heapfit.comparison.measuring import EXACT, measure_candidate
+from heapfit.comparison.measuring import measure_candidate
 from heapfit.comparison.row import Row
 from heapfit.plan.allocators import find_allocators
 from heapfit.plan.plan import Plan, Pool
@@ -90,12 +89,7 @@ def printed(plan: Plan, events: _engine.EventArray) -> Row:
     candidate = Candidate("one", Heap("one", plan), "", trained_on_this_trace=False)
     no_file, no_sites = None, np.zeros(0, np.uint32)
     loaded = LoadedTrace(no_file, events, no_sites, "", profile_events(events), 16)
-    row = measure_candidate(candidate, loaded, base_alignment=16)
-    return (
-        measure_candidate(candidate, loaded, base_alignment=16, precision=EXACT)
-        if rows_to_refine({0: row}, len(events))
-        else row
-    )
+    return measure_candidate(candidate, loaded, base_alignment=16)
 
 
 @pytest.mark.parametrize("allocator", PLANS)

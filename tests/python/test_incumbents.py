@@ -200,7 +200,7 @@ def test_where_r_safe_alone_is_needed_no_setting_below_it_is_tried():
     both, less = (search(heap, heap.trial(run), is_safe_alone=one) for one in (False, True))
     assert both.r_min <= both.r_safe == less.r_safe
     assert less.r_min is None
-    assert less.events < both.events < 250 * len(run.events)
+    assert less.events < both.events < 500 * len(run.events)
 
 
 def test_what_a_heap_cannot_serve_is_told():
@@ -437,7 +437,8 @@ def test_a_fit_of_a_capture_says_first_what_it_assumes(tmp_path, capsys):
 
 
 CORPUS = os.environ.get("HEAPFIT_CORPUS")
-# Of the systems' own sources, compiled for 32 bits and replayed (docs/now.md).
+# Of the systems' own sources, compiled for 32 bits and replayed (docs/now.md): the least of sizes
+# in steps. Of two heaps some larger ones fail, up to 272 and 208 B above.
 OWN = [
     ("rtos/gateway-1", "heap_4", 25_040),
     ("rtos/gateway-4", "heap_4", 24_416),
@@ -455,13 +456,21 @@ def test_the_rules_give_the_figures_of_the_systems_own_sources(tmp_path, name, h
         needed = measure(find_heap("heap_4", 8), [requests]).most
         assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8
         return
-    trace = open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path)
-    assert measure(find_heap(heap, 8), [trace]).most == figure
+    trace = load_trace(open_any(Path(CORPUS) / f"{name}.heap.gz", ImportOptions(), tmp_path))
+    found = find_heap(heap, 8)
+    needed, trial = measure(found, [trace]).most, found.trial(trace)
+    fails = [
+        one for one in range(figure - 8, figure + 800, 8) if not trial.run(found.region(one)).runs
+    ]
+    assert fails[0] == figure - 8
+    assert (
+        needed == max(fails) + 8 == figure + {"sys_heap": 280, "mattconte-tlsf": 216}.get(heap, 0)
+    )
 
 
 def smallest_for_zephyr(requests: Requests) -> int:
     """Memory of the smallest region that serves, struct sys_heap with it."""
-    (need,) = measure(find_heap("sys_heap", 8), [requests]).found
+    (need,) = measure(find_heap("sys_heap", 8), [requests], is_safe_alone=False).found
     assert need.r_min is not None
     return need.r_min
 
@@ -625,7 +634,7 @@ def test_a_replay_past_refusals_keeps_what_a_refused_resize_had(name):
 @pytest.mark.parametrize("name", [*SYSTEM_HEAPS, "tlsf"])
 def test_a_replay_past_refusals_asks_as_one_by_one(name):
     heap, requests = find_heap(name, 8), walk(0, 100)
-    needed = measure(heap, [requests]).found[0].search.r_min
+    needed = measure(heap, [requests], is_safe_alone=False).found[0].search.r_min
     least = heap.plan.engine().smallest_region
     regions = [least + (needed - least) * share // 80 * 8 for share in (4, 7)]
     refused = [refused_of(heap, requests, region) for region in regions]
@@ -639,7 +648,7 @@ def test_a_replay_past_refusals_asks_as_one_by_one(name):
 def test_needs_are_multiples_of_8_of_what_a_user_sets(name, every_size):
     """Our regions are multiples of 8, too: of these heaps they are 4 B beside."""
     heap, requests = find_heap(name, 4), walk(3, 1_500)
-    (need,) = measure(heap, [requests], every_size=every_size).found
+    (need,) = measure(heap, [requests], every_size=every_size, is_safe_alone=False).found
     trial = heap.trial(requests)
 
     def serves(setting: int) -> bool:
@@ -658,7 +667,7 @@ def test_needs_are_multiples_of_8_of_what_a_user_sets(name, every_size):
 def test_settings_are_multiples_of_8_though_the_window_ends_at_such():
     """The control of this TLSF grows by 4 B inside of the window of sizes that are tried."""
     heap = find_heap("mattconte-tlsf", 8)
-    needs = [measure(heap, [walk(seed, 300)], every_size=True).found[0] for seed in range(40)]
+    needs = [measure(heap, [walk(seed, 300)]).found[0] for seed in range(40)]
     assert {heap.set_to(one.r_safe) % 8 for one in needs} == {0}
 
 
@@ -666,7 +675,7 @@ def test_settings_are_multiples_of_8_though_the_window_ends_at_such():
 def test_every_setting_is_tried_where_the_control_grows_inside_of_the_window(seed):
     """R_min and R_safe lie at multiples of 8 there, but not all sizes between them."""
     heap, requests = find_heap("mattconte-tlsf", 4), walk(seed, 300)
-    (need,) = measure(heap, [requests], every_size=True).found
+    (need,) = measure(heap, [requests], every_size=True, is_safe_alone=False).found
     trial, settings = heap.trial(requests), range(5_800, 9_000, 8)
     serving = [one for one in settings if trial.run(heap.region(one)).runs]
     last = max(one for one in settings if one not in serving)

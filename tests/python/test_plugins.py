@@ -82,7 +82,7 @@ def test_an_allocator_of_ours_given_as_a_plug_in_has_the_engines_figures(
 
     assert engine.replay is not None
     assert (row.r_min, row.r_safe) == (engine.r_min, engine.r_safe)
-    assert engine.step in (0, row.step), "0: of ours no search was needed"
+    assert engine.step <= row.step  # 0: no search was needed; of ours a replay goes on from another
     assert row.placements == engine.replay.placement_hash
     assert (row.loads, row.stores) == (engine.replay.loads, engine.replay.stores)
     measured = measures_of(engine, loaded, load_sram())

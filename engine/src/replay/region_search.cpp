@@ -19,6 +19,8 @@ constexpr std::uint64_t scanned_sizes = 128;     // decision 5
 constexpr std::uint64_t doublings_expected = 32; // for progress, until it is known
 constexpr std::uint64_t two_chunks = 32;         // bytes, of the smallest
 constexpr std::uint64_t edge_parts = 5000;       // of U_max: an edge is known to 0.02 %
+constexpr std::uint64_t sizes_at_once = 32;      // between those of the window
+constexpr std::uint64_t part_below = 4;          // of the events for these: R_min matters less
 
 constexpr std::uint64_t tenths(std::uint64_t size, std::uint64_t count) {
     return round_to_region((size * count + 9) / 10);
@@ -180,7 +182,57 @@ class Search {
             scan(begin, to);
         }
         close_in();
+        try_above(std::min(to, serving_));
+        if (!options_.is_safe_alone) {
+            from = std::min(from, try_below());
+        }
         read_off(from, to);
+    }
+
+    // Untried sizes from R_safe up to `top`, a few at a time, until that took its events; or twice
+    // as many, while some of the last few fail.
+    void try_above(std::uint64_t top) {
+        auto safe = smallest_safe();
+        const std::uint64_t begin = search_.events;
+        std::uint64_t next = safe == sizes_.end() ? top : round_to_region(safe->first);
+        bool is_open = true;
+        while (next < top && search_.events - begin < options_.most_events * (is_open ? 2 : 1)) {
+            std::vector<std::uint64_t> sizes;
+            for (; next <= top && sizes.size() < sizes_at_once; next += region_unit) {
+                if (!sizes_.contains(next)) {
+                    sizes.push_back(next);
+                }
+            }
+            try_now(sizes);
+            const auto before = safe;
+            safe = smallest_safe();
+            is_open = safe != before;
+        }
+        if (options_.most_events != 0 && safe != sizes_.end()) {
+            bisected(safe->first);
+        }
+    }
+
+    // Untried sizes from R_min down to 0.9 times the smallest success, for a part of the events;
+    // the last of them.
+    std::uint64_t try_below() {
+        const std::uint64_t most = search_.events + options_.most_events / part_below;
+        std::uint64_t next = smallest_success();
+        while (search_.events < most) {
+            const std::uint64_t least =
+                std::max(tenths(smallest_success(), 9), round_to_region(space_.smallest_region));
+            std::vector<std::uint64_t> sizes;
+            for (; next >= least && sizes.size() < sizes_at_once; next -= region_unit) {
+                if (!sizes_.contains(next)) {
+                    sizes.insert(sizes.begin(), next);
+                }
+            }
+            if (sizes.empty()) {
+                break;
+            }
+            try_now(sizes);
+        }
+        return next + region_unit;
     }
 
     // Both ends and sizes between them no more than a step apart.
@@ -217,11 +269,10 @@ class Search {
         for (auto one = sizes_.lower_bound(from); one != end; ++one) {
             search_.sizes.push_back(one->first);
             search_.succeeded.push_back(one->second.runs ? 1 : 0);
-            if (const auto next = std::next(one); next != end) {
-                const bool is_above = one->first >= search_.r_safe.value_or(0);
-                (is_above ? search_.events_left : search_.events_below) +=
-                    ((next->first - one->first - 1) / region_unit) *
-                    (one->second.events + next->second.events) / 2;
+            const auto next = std::next(one);
+            if (next != end && one->first >= search_.r_safe.value_or(0) && one->first < serving_) {
+                search_.events_left += ((next->first - one->first - 1) / region_unit) *
+                                       (one->second.events + next->second.events) / 2;
             }
         }
     }

@@ -447,7 +447,8 @@ def _search_needs(
     """Searches R, and tries the plan's region if it was too small."""
     heap = heap_of_plan(plan)
     also = heap.region(heap.memory_of(plan.region or 0)) if run.refusal is not None else 0
-    needs = measure(heap, [loaded], progress=progress, base=plan.base_alignment, also=also)
+    base = plan.base_alignment
+    needs = measure(heap, [loaded], progress=progress, base=base, also=also, is_safe_alone=False)
     (found,), heap = needs.found, needs.heap
     r_min, r_safe = (one and heap.set_to(one) for one in (found.r_min, found.r_safe))
     return RecordingNeeds(r_min, r_safe, needs.events)

@@ -13,7 +13,6 @@ from typing import Any, Final, NoReturn
 
 import pyarrow as pa
 
-from heapfit import _engine
 from heapfit.bounds.trace_bounds import ComparisonBounds, quick_bounds
 from heapfit.bounds.worst_cases import Limits, worst_case
 from heapfit.comparison.candidate import Candidate, NotApplicable, Portfolio
@@ -29,9 +28,8 @@ from heapfit.comparison.measuring import (
 from heapfit.comparison.pareto import list_unbeaten
 from heapfit.comparison.pruning import Pruning, sort_by_cost
 from heapfit.comparison.row import Row, rank_rows, row_table, with_work_of
-from heapfit.comparison.work import NO_WORK, Work, limit_to_try_all, total_work
+from heapfit.comparison.work import NO_WORK, Work, total_work
 from heapfit.errors import HeapfitError, did_you_mean
-from heapfit.grouping import group
 from heapfit.plan.energy import load_sram
 from heapfit.progress import Progress, ignore_progress
 from heapfit.sweep.lookahead import Ahead
@@ -40,7 +38,6 @@ from heapfit.trace.profile import SAMPLES
 from heapfit.trace.stored import Trace, TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
 
-_ROWS_TO_TRY_ALL = 3  # of each kind
 _OF_PLUGINS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "name": attrgetter("name"),
     "allocator": lambda _: "plug-in",
@@ -138,18 +135,11 @@ def compare(
         reject_empty_portfolio(portfolio.not_applicable)
     bounds = quick_bounds(loaded) if bounds is None else bounds
     base = base_alignment(loaded.trace, portfolio)
-    with closing(_ComparisonSearch(loaded, portfolio, base, bounds.packing, progress)) as search:
+    with closing(_ComparisonSearch(loaded, base, bounds.packing, progress)) as search:
         order = sort_by_cost(loaded, portfolio.candidates)
-        first = replace(precision, every_size=bool(precision.every_size))
-        search.expect([one for _, one in order if precision.is_of_all or one.is_shown], first)
-        for i, one in order:
-            search.measure(i, one, first)
-        whole = replace(precision, every_size=True)
-        while closer := rows_to_refine(search.found, loaded.trace.info.events, precision):
-            for i in closer:
-                search.measure(i, portfolio.candidates[i], whole)
-            search.reopen(first)
-    return _join_rows(loaded, base, rank_rows([*search.found.values()]), portfolio, bounds)
+        search.expect([one for _, one in order if precision.is_of_all or one.is_shown], precision)
+        rows = [search.measure(one, precision) for _, one in order]
+    return _join_rows(loaded, base, rank_rows(rows), portfolio, bounds)
 
 
 def _join_rows(
@@ -184,14 +174,11 @@ class _ComparisonSearch:
     def __init__(
         self,
         loaded: LoadedTrace,
-        portfolio: Portfolio,
         base: int,
         packing: int,
         progress: Progress,
     ) -> None:
-        self.found: dict[int, Row] = {}
         self._loaded = loaded
-        self._portfolio = portfolio
         self._base = base
         self._progress = progress
         self._search = partial(
@@ -218,8 +205,8 @@ class _ComparisonSearch:
         self._is_closed = True
         self._ahead.close()
 
-    def measure(self, i: int, one: Candidate, precision: Precision) -> None:
-        """Measures a candidate unless it cannot win; replaces the row that it has already."""
+    def measure(self, one: Candidate, precision: Precision) -> Row:
+        """Measures a candidate unless it cannot win."""
         limit = None if precision.is_of_all or precision.every_size else self._pruning.limit(one)
         row = None if limit is None else try_limit(one, self._loaded, self._base, limit)
         if row is None or row.r_safe_at_least is None:
@@ -227,53 +214,19 @@ class _ComparisonSearch:
             search = partial(self._search, one, precision=precision)
             row = self._ahead.result((one.name, precision), search)
             row = row if tried is None else with_work_of(row, tried)
-        before = self.found.get(i)
-        self.found[i] = row if before is None else with_work_of(row, before)
         self._pruning.note(one, row.r_safe)
+        return row
 
     def _report(self, step: str, done: float) -> None:
         if self._is_closed:
             raise CancelledError
         self._progress(step, done)
 
-    def reopen(self, precision: Precision) -> None:
-        """Tries pruned candidates again that may win now that the best turned out to need more."""
-        self._pruning = Pruning(load_of(self._loaded))
-        for i, row in self.found.items():
-            self._pruning.note(self._portfolio.candidates[i], row.r_safe)
-        for i, row in self.found.items():
-            one, at_least = self._portfolio.candidates[i], row.r_safe_at_least
-            if at_least is not None and (self._pruning.limit(one) or at_least) >= at_least:
-                self.measure(i, one, precision)
-
 
 def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
     """The alignment of every region's start: the largest that the trace or a plan asks for."""
     alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
     return max([trace.largest_alignment, *alignments])
-
-
-def rows_to_refine(
-    found: Mapping[int, Row], events: int, precision: Precision = STANDARD_PRECISION
-) -> list[int]:
-    """The indices of the rows for which every size is still to be tried, on a trace of `events`.
-
-    They are among the first three of their kind: blocks counted on the trace or not, searched
-    further or not. So the verdict's is one of them, and what is searched further takes no other's
-    place. A system's heap is looked at, too: its need is the same number in every command. Where it
-    would take too long, R_safe stays the smallest found.
-    """
-    if precision.every_size is not None:
-        return []
-    kinds = group(((row.is_cut_to_trace, row.is_searched_further), row) for row in found.values())
-    first = [row for rows in kinds.values() for row in rank_rows(rows)[:_ROWS_TO_TRY_ALL]]
-    return [
-        i
-        for i, row in found.items()
-        if row.events_left <= limit_to_try_all(events)
-        and (row.events_left or (precision.is_of_all and row.step > _engine.REGION_UNIT))
-        and (not row.heap.is_ours or any(row is one for one in first))
-    ]
 
 
 def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[Comparison, Row]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from heapfit import _engine
 from heapfit.comparison.candidate import Candidate
-from heapfit.comparison.incumbents.needs import Need, find_searches, grow_headers, search
+from heapfit.comparison.incumbents.needs import Need, find_searches, grow_headers, search, step_of
 from heapfit.comparison.row import Row
 from heapfit.comparison.work import Work
 from heapfit.forecast.load import Load
@@ -20,7 +20,7 @@ from heapfit.trace.loaded import LoadedTrace
 class Precision:
     """How exactly R_min and R_safe are to be known (decision 19)."""
 
-    # Each multiple of 8 B of the window; None: where it is cheap, of the few plans that may win.
+    # Each multiple of 8 B of the window; None: as many of those next to R_safe as are cheap.
     every_size: bool | None = None
     is_of_all: bool = True  # else R_safe only of plans that may win (pruning.py)
 
@@ -41,7 +41,7 @@ def measure_candidate(
     """One plan's smallest regions on a trace, and a metered replay in R_safe.
 
     Every region begins at a multiple of `base_alignment`. `packing`: bytes of an offline packing
-    that replays may beat. If the precision is of all, `events_left` are those above R_safe.
+    that replays may beat.
     """
     plan, heap, events = candidate.plan.engine(), candidate.heap, candidate.heap.events(loaded)
     trial = _engine.Trial(plan, events, base_alignment)
@@ -51,7 +51,7 @@ def measure_candidate(
         progress=progress,
         threads=loaded.threads,
         every_size=precision.every_size,
-        is_safe_alone=False if precision.is_of_all else None,
+        is_safe_alone=not precision.is_of_all,
         known=find_searches(loaded.found, base_alignment, candidate.plan),
     )
     if (grown := grow_headers(heap, [None])) != heap:
@@ -73,9 +73,9 @@ def measure_candidate(
         make_row(candidate, load_of(loaded)),
         r_min=need.r_min,
         r_safe=need.r_safe,
-        step=need.search.step if need.search.searched else 0,
+        step=step_of(need.search),
         replay=replay,
-        events_left=need.search.events_left + need.search.events_below * (not precision.is_of_all),
+        events_left=need.search.events_left,
         placed=_lower_placement(candidate, events, trial, need.search, packing),
         work=_work_of(need, replay, precision),
     )

@@ -37,7 +37,7 @@ class Row(Brief, Candidate):
     load: Load  # of the trace, or of all
     replay: _engine.ReplayResult | None  # metered, in `replay_region`; None if no region works.
     # Its series is empty, but of rows that went through with_series.
-    events_left: int = 0  # that trying every region left out would take, about (measuring.py)
+    events_left: int = 0  # that trying every region left out above R_safe would take, about
     placed: int | None = None  # height of its lowest placement where that beats the packing known
     r_safe_at_least: int | None = None  # bytes; of a plan that was pruned, as it cannot win
     work: Work = NO_WORK  # that all this took

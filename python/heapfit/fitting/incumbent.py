@@ -18,7 +18,6 @@ from heapfit.comparison.incumbents.needs import (
     grow_headers,
     measure,
     measure_with_notes,
-    refine,
 )
 from heapfit.comparison.incumbents.replacement import LEAST_SAVED, IncumbentVerdict, Pair
 from heapfit.comparison.margin import HeapSize, MarginBasis, adapt_basis, enough_recordings
@@ -101,7 +100,7 @@ def measure_incumbent(
 ) -> Needs:
     """Measures what each recording needs in a heap, and what of it no run ever frees.
 
-    Of one that the program may not have neither that, nor every size: no plan has more.
+    That not of one that the program may not have.
     """
     try:
         return measure_with_notes(heap, searched, progress, is_own=is_own)
@@ -242,9 +241,9 @@ class Judge:
 def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | None:
     """The verdict on the incumbent; where none is known, on the best of the heaps many have.
 
-    None where a row of the comparison dominates that one: then it is no reason to do without a new
-    heap. One that would do is measured as the rows are and tried on changed programs first, and if
-    it fails there, the next.
+    One that a row of the comparison dominates is no reason to do without a new heap, so the next is
+    asked; None where that is all. One that would do is tried on changed programs first, and if it
+    fails there, the next.
     """
     if baselines.is_known:
         return judge.compare(baselines.needs[0], is_known=True, is_tried=True)
@@ -259,10 +258,8 @@ def compare_baselines(baselines: Baselines, judge: Judge) -> IncumbentVerdict | 
         found = judge.compare(needs, is_known=False, is_tried=False)
         if found.is_kept:
             if is_dominated(offer, judge.row_offers(offer.region)):
-                return best
-            refined = refine(needs, judge.searched)
-            judge.work += Work(beside=refined.events)
-            found = judge.compare(refined, is_known=False, is_tried=True)
+                continue
+            found = judge.compare(needs, is_known=False, is_tried=True)
         elif best is not None:
             return best
         if found.is_kept or found.changes is None:

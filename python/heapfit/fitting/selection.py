@@ -297,7 +297,7 @@ def _find_need(
         runs: list[Any] = [one.loaded or one.trace for one in recordings]
         tried = [serves_from(heap.trial(run), heap.region(memory)) for run in runs]
         refused = [run for run, (is_served, _) in zip(runs, tried, strict=True) if not is_served]
-        needs = measure(heap, refused, threads=1, every_size=False)
+        needs = measure(heap, refused, every_size=False)
     if None in needs.memories:
         raise HeapfitError(f"{source}: {heap.title or heap.name} serves it in no region")
     return max([memory, *filter(None, needs.memories)]), needs.events + sum(

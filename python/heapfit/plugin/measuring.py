@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -13,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from heapfit import _engine
-from heapfit.comparison.incumbents.needs import try_every_size
+from heapfit.comparison.incumbents.needs import step_of
 from heapfit.comparison.incumbents.requests import describe_zero_requests, requests_of
 from heapfit.comparison.margin import divide_by_peak
 from heapfit.comparison.work import limit_to_try_all
@@ -163,7 +162,7 @@ def measure(
             events=events,
             alignment=alignment,
             progress=progress,
-            most_events=math.inf if every_size else limit_to_try_all(stored.info.events),
+            most_events=None if every_size else limit_to_try_all(stored.info.events),
         )
 
 
@@ -174,17 +173,17 @@ def _measure_plugin(
     events: Path,
     alignment: int,
     progress: Progress,
-    most_events: float,
+    most_events: int | None,
 ) -> PluginRow:
     """Measures a plug-in on the trace's `events`, as the host reads them."""
     found, u_max = _Findings(built.statics_bytes), profile_trace(trace).u_max
     with start_process(built.program, events, alignment) as process:
         _check(process, found, (2 * u_max + _ROUGHLY,))
         reported = partial(progress, f"compare {built.plugin.name}")
-        r_min, r_safe, step = _search_region(process, found, u_max, reported, most_events)
-        region = r_safe or r_min
+        search = _search_region(process, found, u_max, reported, most_events)
+        region = search.r_safe or search.r_min
         placed = {} if region is None else found.replay(process, "places", region)
-        _check(process, found, (region, r_min or region, region * 9 // 10) if region else ())
+        _check(process, found, (region, search.r_min or region, region * 9 // 10) if region else ())
         outcomes = _try_probes(process, found)
     metered: dict[str, int] = {}
     if region is not None and built.metered is not None:
@@ -196,9 +195,9 @@ def _measure_plugin(
         is_sized=process.is_sized,
         alignment=alignment,
         u_max=u_max,
-        r_min=r_min,
-        r_safe=r_safe,
-        step=step,
+        r_min=search.r_min,
+        r_safe=search.r_safe,
+        step=step_of(search),
         statics_bytes=found.statics,
         statics=built.statics,
         faults=tuple(found.faults.values()),
@@ -224,39 +223,28 @@ def _search_region(
     found: _Findings,
     u_max: int,
     report: Callable[[float], None],
-    most_events: float,
-) -> tuple[int | None, int | None, int]:
-    """R_min, R_safe and the step, as the engine searches for its own heaps; a fault ends it.
+    most_events: int | None,
+) -> _engine.RegionSearch:
+    """R_min and R_safe, as the engine searches for its own heaps; a fault ends it.
 
-    Every multiple of 8 B is tried where that replays at most `most_events`.
+    As many multiples of 8 B are tried as replay `most_events`; None: all of the window.
     """
-    runs: dict[int, bool] = {}
 
     def try_size(size: int) -> tuple[bool, int, int, int]:
         answer = found.replay(process, "places", size)
         footprint, height, events = (
             answer.get(one, 0) for one in ("footprint", "height", "events")
         )
-        runs[size] = answer.get("runs") == 1
-        return runs[size], footprint, height, events
+        return answer.get("runs") == 1, footprint, height, events
 
-    smallest = (found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT
-    search = _engine.search_regions(
+    return _engine.search_regions(
         try_size,
-        smallest_region=smallest,
+        smallest_region=(found.statics // _engine.REGION_UNIT + 1) * _engine.REGION_UNIT,
         u_max=u_max,
         progress=lambda done, total: report(done / max(total, 1)),
+        every_size=most_events is None,
+        most_events=most_events or 0,
     )
-    top = int(search.sizes[-1]) if search.step and search.events_left <= most_events else 0
-
-    def serves(size: int) -> bool:
-        report(1 - size / top)
-        return try_size(size)[0]
-
-    below = range(top, smallest - 1, -_engine.REGION_UNIT)
-    r_min, r_safe = try_every_size(serves, runs, below)
-    report(1.0)
-    return r_min, r_safe, _engine.REGION_UNIT if top else search.step
 
 
 def _try_probes(process: Process, found: _Findings) -> dict[str, str]:

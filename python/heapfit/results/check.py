@@ -77,7 +77,7 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
             Line,
             filter(
                 None,
-                [_describe_prospect(prospect), _describe_largest(rows), _describe_holes(rows)],
+                [_describe_prospect(prospect), _describe_largest(check), _describe_holes(rows)],
             ),
         ),
         *(part for one in rows for part in _finding_parts(one, check, is_alone=is_one)),
@@ -317,14 +317,17 @@ def _describe_prospect(prospect: Prospect) -> str:
     )
 
 
-def _describe_largest(rows: Sequence[CheckedRecording]) -> str:
+def _describe_largest(check: Check) -> str:
     """The largest request that is served whenever it comes in any recording; "": not measured."""
-    found = [(one.largest, one.run.name) for one in rows if one.largest is not None]
+    found = [one for one in check.recordings if one.largest is not None]
     if not found:
         return ""
-    least, name = min(found)
-    whose = f" of {name}, the tightest" if len(found) > 1 else ""
-    return f"A request for up to {least:,} B would be served at any moment{whose}."
+    one = min(found, key=lambda each: each.largest or 0)
+    least, left = one.largest or 0, _find_left(one.run, check.plan, one.needed)
+    whose = f" of {one.run.name}, the tightest" if len(found) > 1 else ""
+    is_more = left is not None and 0 <= left < least
+    why = "; more than is left, as smaller heaps place blocks otherwise" if is_more else ""
+    return f"A request for up to {least:,} B would be served at any moment{whose}{why}."
 
 
 def _describe_holes(rows: Sequence[CheckedRecording]) -> str:

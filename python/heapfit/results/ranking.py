@@ -171,7 +171,7 @@ def inapplicable_parts(not_applicable: Sequence[NotApplicable]) -> list[Part]:
 def layout_note(row: Row) -> str | None:
     """The layout that a row named `tailored` took; None for the standard one, and for others."""
     name = layout_name(row.plan) if row.name == ALLOCATOR else None
-    return None if name in (None, ALLOCATOR) else f"{row.name}: laid out as {name}, the least"
+    return None if name in (None, ALLOCATOR) else f"{row.name}: as {name} of `fit --all`, the least"
 
 
 def marks_of(row: Row | PluginRow) -> str:
@@ -238,14 +238,10 @@ def _explain_figures(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> l
                 any(row.step == 0 and row.r_safe is not None for row in rows),
                 "step -: no search needed; the region follows from the plan or from one replay.",
             ),
-            (
-                any(row.step == unit for row in every),
-                f"step {unit}: each multiple of it from 0.9 R_min to above R_safe was tried.",
-            ),
+            (any(row.step == unit for row in every), f"step {unit}: all above R_safe were tried."),
             (
                 any(row.step > unit for row in every),
-                f"step above {unit}: regions between were not tried, above R_safe, too; compare "
-                "--exact tries all.",
+                f"step above {unit}: some above R_safe were not tried; compare --exact tries all.",
             ),
             (
                 any(row.r_safe_at_least is not None for row in rows),

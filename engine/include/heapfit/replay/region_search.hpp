@@ -16,6 +16,9 @@
 // success was not looked at, up while its last size fails. Every replay counts, whatever it was
 // made for: R_safe lies above each size that failed in the doubling, the bisection or the window.
 //
+// What lies between two sizes of the window is tried as far as `most_events` go: from R_safe up,
+// where a failure is likeliest, a few sizes at a time, then from R_min down.
+//
 // A heap to whose choices the region matters only as the size of its last free chunk, as tlsf,
 // tells by one run in a large region from which one on all serve: what lies above it is not
 // replayed.
@@ -50,6 +53,7 @@ struct SearchOptions {
     bool every_size = false;    // each multiple of 8 of the window, however many replays these are
     std::uint64_t also = 0;     // a size to be tried before all, as it failed elsewhere; 0: none
     bool is_safe_alone = false; // R_safe is asked for, and R_min only where one run tells it
+    std::uint64_t most_events = 0; // of replays between the sizes of the window, about
 };
 
 struct RegionSearch {
@@ -62,7 +66,6 @@ struct RegionSearch {
     std::vector<std::uint8_t> succeeded; // of each size: 1 if the trace runs in it
     std::uint64_t events = 0;            // of all replays
     std::uint64_t events_left = 0;       // that every size left out above R_safe would take, about
-    std::uint64_t events_below = 0;      // likewise, of those below it
     // The lowest placement that any replay made of the whole trace, and the region it was made in;
     // of heaps whose blocks lie in one piece each, a bound on what a clairvoyant heap needs.
     Bytes height = 0;

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Any
 
 import numpy as np
@@ -93,35 +93,27 @@ def search(
     also: int = 0,
     threads: int = 0,
     every_size: bool | None = None,
-    is_safe_alone: bool | None = False,
+    is_safe_alone: bool = False,
     known: dict[tuple[Any, ...], _engine.RegionSearch] | None = None,
 ) -> Need:
     """The smallest regions in which a trial of the heap serves; `measure` has the rules.
 
-    `is_safe_alone`: R_min only where one run tells it; None: or by the sizes of one step alone.
-    `known`: searches on this recording, of regions that begin alike; it is added to.
+    `is_safe_alone`: R_min only where one run tells it. `known`: searches on this recording, of
+    regions that begin alike; it is added to.
     """
     step, events = f"compare {heap.name}", 0
-    asked, known = (_identify(heap), also), {} if known is None else known
+    asked, known = (_identify(heap), also, every_size), {} if known is None else known
+    found = known.get((*asked, False)) or known.get((*asked, is_safe_alone))
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
 
-    def scan(whole: bool) -> _engine.RegionSearch:
-        nonlocal events
-        for is_less in (False,) if is_safe_alone is False else (False, True):
-            if (*asked, whole, is_less) in known:
-                return known[*asked, whole, is_less]
-        is_less = whole if is_safe_alone is None else is_safe_alone
-        found = trial.scan(threads, tell, whole, also, is_less)
-        known[*asked, whole, is_less], events = found, events + found.events
-        return found
-
-    first = found = scan(bool(every_size))
-    if every_size is None and 0 < found.events_left <= limit_to_try_all(trial.event_count):
-        found = scan(True)
+    if found is None:
+        most = limit_to_try_all(trial.event_count) if every_size is None else 0
+        found = trial.scan(threads, tell, bool(every_size), also, is_safe_alone, most)
+        known[*asked, is_safe_alone], events = found, found.events
     progress(step, 1.0)
-    r_min, r_safe = (one and heap.memory(one) for one in (found.r_min or first.r_min, found.r_safe))
+    r_min, r_safe = (one and heap.memory(one) for one in (found.r_min, found.r_safe))
     need = Need(r_min, r_safe, found, events)
     # Memory and region may be further apart in some sizes than in others, by the heap's classes.
     tried = () if heap.is_ours else found.sizes.tolist()
@@ -144,8 +136,10 @@ def _search_settings(heap: Heap, trial: _engine.Trial, need: Need, also: int) ->
     safe = found.r_safe or trial.smallest_region
     known = (found.r_min or safe, max(safe, also), found.sizes[-1])
     first, last, top = (-(-heap.set_to(heap.memory(int(one))) // 8) * 8 for one in known)
-    if found.searched and not found.events_left:
+    if found.searched and not found.events_left and found.r_min:
         r_min, r_safe = try_every_size(serves, {}, range(top, 0, -8))
+    elif found.searched and not found.events_left:
+        r_min, r_safe = None, min(takewhile(serves, range(top, 0, -8)), default=None)
     else:
         r_safe = next((one for one in range(last, 2 * last, 8) if serves(one)), None)
         r_min = next((one for one in range(first, last, 8) if serves(one)), r_safe)
@@ -177,17 +171,17 @@ def measure(
     progress: Progress = ignore_progress,
     base: int = 0,
     also: int = 0,
-    threads: int = 0,
     every_size: bool | None = None,
+    is_safe_alone: bool = True,
 ) -> Needs:
     """Searches the smallest regions in which a heap serves each recording.
 
     A region begins at a multiple of the largest alignment that the recording asks for, at least of
-    `base`. Every multiple of 8 B is tried if `every_size`; by default where that is cheap: heaps
-    whose placements depend on the region's end may fail in larger regions. If it is False, R_safe
-    is all that is searched. `also`: a region that failed elsewhere. Where a heap's longer headers
-    fail in memories above one that serves, the need is with these. HeapfitError if the heap cannot
-    serve a request.
+    `base`. Every multiple of 8 B is tried if `every_size`; by default as many of those above R_safe
+    as are cheap: heaps whose placements depend on the region's end may fail in larger regions. If
+    `is_safe_alone`, R_min is known only where one run tells it. `also`: a region that failed
+    elsewhere. Where a heap's longer headers fail in memories above one that serves, the need is
+    with these. HeapfitError if the heap cannot serve a request.
     """
     found = (
         search(
@@ -195,9 +189,9 @@ def measure(
             heap.trial(one, base),
             progress=progress,
             also=also,
-            threads=threads,
+            threads=one.threads if isinstance(one, LoadedTrace) else 0,
             every_size=every_size,
-            is_safe_alone=every_size is False,
+            is_safe_alone=is_safe_alone,
             known=find_searches(one.found, max(base, one.largest_alignment), heap.plan)
             if isinstance(one, LoadedTrace)
             else None,
@@ -214,26 +208,18 @@ def measure(
         progress=progress,
         base=base,
         also=also,
-        threads=threads,
         every_size=every_size,
+        is_safe_alone=is_safe_alone,
     )
     is_short = grow_headers(heap, again.memories) == heap
     asked, other = (needs, again) if is_short else (again, needs)
     return replace(asked, more_events=other.events)
 
 
-def refine(needs: Needs, recordings: Sequence[LoadedTrace]) -> Needs:
-    """The needs with R_safe alone, for which every size is tried where that is cheap."""
-    found = (
-        search(
-            needs.heap,
-            needs.heap.trial(one),
-            is_safe_alone=True,
-            known=find_searches(one.found, one.largest_alignment, needs.heap.plan),
-        )
-        for one in recordings
-    )
-    return replace(needs, found=tuple(found), more_events=0)
+def step_of(search: _engine.RegionSearch) -> int:
+    """Bytes between the sizes from R_safe on that were tried; 0 where none had to be."""
+    is_whole = search.searched and not search.events_left
+    return _engine.REGION_UNIT if is_whole else search.step
 
 
 def find_searches(
@@ -246,9 +232,9 @@ def find_searches(
 
 
 def find_known(heap: Heap, recording: LoadedTrace, base: int) -> int | None:
-    """R_safe of a heap as it was found of a recording, without every size; None: it was not."""
+    """R_safe of a heap as it was found of a recording; None: it was not."""
     base = max(base, recording.largest_alignment)
-    asked, known = (_identify(heap), 0, False), find_searches(recording.found, base, heap.plan)
+    asked, known = (_identify(heap), 0, None), find_searches(recording.found, base, heap.plan)
     found = known.get((*asked, False)) or known.get((*asked, True))
     return None if found is None else found.r_safe and heap.memory(found.r_safe)
 
@@ -280,7 +266,7 @@ def measure_with_notes(
     That is sought if the program has the heap: requests that begin all recordings, before any free,
     and stay until the end. Their saving is of the largest memory of all.
     """
-    needs = measure(heap, recordings, progress=progress, every_size=None if is_own else False)
+    needs = measure(heap, recordings, progress=progress)
     requests = [*map(requests_of, recordings)]
     told = chain(describe_namesakes(heap.name), *map(heap.describe_requests, requests))
     needs = replace(needs, notes=tuple(dict.fromkeys(told)))
