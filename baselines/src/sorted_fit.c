@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorted fit: the index is a list a power of two, or one, each from its smallest chunk to its
- * largest. See baselines/sorted_fit.h.
+ * largest or by address. See baselines/sorted_fit.h.
  *
  *   16          20                        148
  *   +-----------+-------------------------+-------
@@ -72,9 +72,8 @@ static uint32_t search_class(const hfit_heap *heap, uint32_t class, uint32_t siz
     return chunk;
 }
 
-static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+static void insert_by_size(hfit_heap *heap, uint32_t class, uint32_t chunk, uint32_t size) {
     uint32_t place;
-    const uint32_t class = class_of(plan, size);
     uint32_t next = search_class(heap, class, size, &place);
     if (HFIT_SAFETY >= 1 && !does_link_hold(heap, place, next, load_word(heap, TILING_END))) {
         HFIT_ON_MISUSE(heap, HFIT_MISUSE_DAMAGED, heap);
@@ -85,6 +84,15 @@ static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk,
     store_link(heap, place, chunk);
     if (next != NO_OFFSET) {
         store_previous(heap, next, chunk + LINK_NEXT);
+    }
+}
+
+static void index_insert(hfit_heap *heap, const hfit_plan *plan, uint32_t chunk, uint32_t size) {
+    const uint32_t class = class_of(plan, size);
+    if (own(plan)->by_address != 0) {
+        list_insert_by_address(heap, head_of(class), chunk);
+    } else {
+        insert_by_size(heap, class, chunk, size);
     }
     set_flag(heap, CLASS_MAP, 1u << class);
 }
@@ -304,7 +312,8 @@ static void *heap_resize(hfit_heap *heap, const hfit_plan *plan, void *block, si
 static bool is_plan_sound(const hfit_plan *plan) {
     const hfit_sorted_fit_plan *p = own(plan);
     return is_alignment_allowed(plan->alignment) && p->coalesce <= 1 && p->lists <= 1 &&
-           is_header_size_allowed(p->header_size) && p->least_split <= LARGEST_LEAST_SPLIT;
+           p->by_address <= 1 && is_header_size_allowed(p->header_size) &&
+           p->least_split <= LARGEST_LEAST_SPLIT;
 }
 
 static size_t heap_smallest_region(const hfit_plan *plan) {
@@ -326,6 +335,16 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     return heap;
 }
 
+/* By address the chunk that the region's end cuts is tried last. */
+static bool reach_of(const hfit_heap *heap, const hfit_plan *plan, hfit_reach *reach) {
+    const uint32_t first = load_word(heap, TILING_FIRST);
+    const uint32_t smallest = smallest_chunk(plan);
+    reach->most = load_word(heap, TILING_FOOTPRINT) - WORD_SIZE - first;
+    reach->room = load_word(heap, TILING_END) - first;
+    reach->chunk = smallest < least_split(plan) ? least_split(plan) : smallest;
+    return own(plan)->by_address != 0 && own(plan)->lists == 0;
+}
+
 static const hfit_tunable tunables[] = {
     HFIT_ALIGNMENT_TUNABLE,
     {"coalesce", "1: join a freed chunk with its free neighbours; 0: never.", HFIT_SCALAR,
@@ -334,23 +353,27 @@ static const hfit_tunable tunables[] = {
      offsetof(hfit_sorted_fit_plan, lists), 0, 1, 1, HFIT_CHOICE},
     HFIT_HEADER_SIZE_TUNABLE(hfit_sorted_fit_plan),
     HFIT_LEAST_SPLIT_TUNABLE(hfit_sorted_fit_plan),
+    {"by_address", "Order of a free list: 0 by size, 1 by address.", HFIT_SCALAR,
+     offsetof(hfit_sorted_fit_plan, by_address), 0, 1, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_sorted_fit_allocator = {
     .name = "sorted_fit",
     .title = "best fit, free lists sorted by size",
-    .origin = "NuttX 4ebc8a72, mm/mm_heap; FreeRTOS kernel 4269c69, heap_2",
+    .origin = "NuttX 4ebc8a72, mm/mm_heap; FreeRTOS kernel 4269c69, heap_2; lwIP 3d896ba, mem.c",
     .tunables = tunables,
     .tunable_count = sizeof tunables / sizeof tunables[0],
     .plan_size = sizeof(hfit_sorted_fit_plan),
     .ignores_region_end = false,
+    .reach = reach_of,
     .account =
         {
             .worst_case = "alloc and free: one step a smaller chunk of the same list, so linear in "
                           "the free chunks",
             .block_bytes = "header_size, then rounded up to the alignment; at least 16 a chunk",
             .fragmentation = "best fit: about M n for M live bytes and a largest request of n "
-                             "units (Robson 1977). Without coalescing none: the heap wears down",
+                             "units, by address M (1 + ceil(log2 n)) (Robson 1977). Without "
+                             "coalescing none: the heap wears down",
             .layout = "| first | end | footprint | tally | class map | list heads | chunk | ... | "
                       "sentinel |\n"
                       "a used chunk: | size+F | ... header_size | payload ... |\n"
@@ -363,11 +386,13 @@ const hfit_allocator hfit_sorted_fit_allocator = {
             .coalescing = {.tunable = "coalesce", .texts = {"never", "at once"}},
             .pools = {.tunable = "lists", .texts = {"one", "by power of two"}},
             .pool_fit.text = "next larger that has one",
-            .block_fit.text = "best",
-            .order.text = "by size, last freed first",
+            .block_fit = {.tunable = "by_address", .texts = {"best", "first"}},
+            .order = {.tunable = "by_address",
+                      .texts = {"by size, last freed first", "by address"}},
             .growth.text = "the whole region is free at first",
         },
     .free_lists = HFIT_FREE_LISTS_CLASSES,
+    .address_order = "by_address",
     .operations = &hfit_sorted_fit_operations,
     .unlocked = &hfit_sorted_fit_unlocked,
 };

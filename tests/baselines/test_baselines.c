@@ -216,10 +216,11 @@ static const script both_tags[] = {
            "a:1000 a~500=a[1000] a~400!=a"),
 };
 
-/* NuttX's mm and FreeRTOS's heap_2. */
+/* NuttX's mm, FreeRTOS's heap_2 and lwIP's mem.c. */
 #define HOLES "a:200 1 b:100 1 c:60 1 d:100 1 -b -a -d -c 90=d 90=b 90=a 50=c"
-static const hfit_sorted_fit_plan nuttx = {{8}, 1, 1, 4, 16};
-static const hfit_sorted_fit_plan heap_2 = {{8}, 0, 0, 8, 17};
+static const hfit_sorted_fit_plan nuttx = {{8}, 1, 1, 4, 16, 0};
+static const hfit_sorted_fit_plan heap_2 = {{8}, 0, 0, 8, 17, 0};
+static const hfit_sorted_fit_plan lwip = {{8}, 1, 0, 8, 24, 1};
 
 static const script sorted_fits[] = {
     SCRIPT(sorted_fit, nuttx, REGION, "nuttx: a chunk has its header and 16 bytes at least",
@@ -253,6 +254,14 @@ static const script sorted_fits[] = {
     SCRIPT(sorted_fit, nuttx, REGION, "what lies behind joins a free chunk, however little it is",
            "1 a:40@32 b:8@16 -b 1 20 b:8@16>a"),
     SCRIPT(sorted_fit, nuttx, REGION, "8 bytes are no chunk", "a:60 1=a+64 a~52=a[60] a~44=a[44]"),
+    SCRIPT(sorted_fit, lwip, REGION, "lwip: the lowest that will do serves",
+           "a:200 1 b:100 1 c:60 1 d:100 1 -b -a -d -c 90=a 90=a+104 90=b 50=c"),
+    SCRIPT(sorted_fit, lwip, REGION, "lwip: what is left is split off from 24 bytes on",
+           "a:104 1 -a 88=a[104] -a 80=a[80]"),
+    SCRIPT(sorted_fit, lwip, REGION, "lwip: a free chunk behind begins where a smaller block ends",
+           "a:40 b:40 1 -b a~24=a[24] 56=a+32"),
+    SCRIPT(sorted_fit, lwip, REGION, "lwip: before a used one 16 bytes are no chunk, 24 are one",
+           "a:40 1 a~24=a[40] a~16=a[16] 16=a+24"),
 };
 
 TEST(blocks_lie_where_the_originals_place_them) {

@@ -531,6 +531,7 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
     ("name", "resizes", "source"),
     [
         ("lwip-mem", False, 3_453_895_797),
+        ("lwip-mem", True, 3_098_324_506),
         ("nuttx", True, 329_164_443),
         ("threadx", False, 2_218_428_356),
         ("umm_malloc", True, 2_314_380_253),

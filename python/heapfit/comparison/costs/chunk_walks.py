@@ -12,7 +12,7 @@ lie at the same places.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -43,8 +43,8 @@ class _Chunks:
         place, position = bisect_left(self.free, start), bisect_left(self.used, start)
         passed = place + position - bisect_left(self.used, self.free[0])
         del self.free[place]
-        self._cut(start, size)
         self.used.insert(position, start)
+        self.cut(start, size)
         is_first = place == 0 and len(self.free) > 0
         return passed + 1, bisect_left(self.used, self.free[0]) - position if is_first else 0
 
@@ -54,33 +54,21 @@ class _Chunks:
         del self.used[position]
         self._join(start, position)
 
-    def shrink(self, start: int, size: int) -> None:
-        """Makes a block shorter, where what is cut off is a chunk."""
-        position = bisect_left(self.used, start)
-        rest, end = self._end(start, size), self._find_next(self.used, start + 1)
-        if min(end, self._find_next(self.free, start)) - rest >= self._least:
-            self._join(rest, position + 1)
+    def cut(self, start: int, size: int) -> None:
+        """Frees what a block leaves up to the next used one, where that is a chunk."""
+        rest = start + -(-(size + self._header) // self._alignment) * self._alignment
+        if self._next_used(rest) - rest >= self._least:
+            self._join(rest, bisect_right(self.used, start))
 
-    def _cut(self, start: int, size: int) -> None:
-        """Frees what a block leaves of its chunk, up to the next used one."""
-        rest = self._end(start, size)
-        if self._find_next(self.used, start) - rest >= self._least:
-            insort(self.free, rest)
-
-    def _end(self, start: int, size: int) -> int:
-        return start + -(-(size + self._header) // self._alignment) * self._alignment
-
-    @staticmethod
-    def _find_next(chunks: list[int], start: int) -> int:
-        place = bisect_left(chunks, start)
-        return chunks[place] if place < len(chunks) else _NOWHERE
+    def _next_used(self, start: int) -> int:
+        place = bisect_left(self.used, start)
+        return self.used[place] if place < len(self.used) else _NOWHERE
 
     def _join(self, start: int, position: int) -> None:
         """Makes free what begins at `start`, in front of the used chunk at `position`."""
         before = self.used[position - 1] if position else -1
-        behind = self.used[position] if position < len(self.used) else _NOWHERE
         place = bisect_right(self.free, start)
-        if place < len(self.free) and self.free[place] < behind:
+        if place < len(self.free) and self.free[place] < self._next_used(start):
             del self.free[place]
         if place == 0 or self.free[place - 1] < before:
             self.free.insert(place, start)
@@ -114,5 +102,5 @@ def _walks(plan: Plan, requests: Requests, offsets: list[int]) -> Iterator[tuple
             starts[named] = start
             yield ALLOC, *chunks.take(start, size)
         else:
-            chunks.shrink(start, size)
+            chunks.cut(start, size)
             yield RESIZE, 0, 0
