@@ -451,6 +451,15 @@ def test_measured_holes_lie_between_blocks_that_are_named(tmp_path, heap, holes)
     assert (f"{told} 96 B and 104 B." in shown) == bool(holes)
 
 
+def test_the_largest_request_comes_after_events_and_not_inside_a_resize(tmp_path):
+    """Where a block moves into the hole before it, the hole's rest and its old place become one."""
+    rows = ("a 0 2000", "a 1 1000", "f 0", "a 2 5000", "r 1 1200")
+    (tmp_path / "run.heap").write_text("\n".join(rows) + "\n")
+    asked = ("run.heap", "--heap", "heap_4:8192", "--measure")
+    (one,) = heapfit_json("check", *asked, folder=tmp_path)["recordings"]
+    assert one["largest"] == 2008 - 1208 + 1008 - 8  # as heap_4.c serves
+
+
 @pytest.mark.parametrize("heap", ["heap_4:48K", "tlsf:60000", "dlmalloc:52K"])
 def test_the_largest_request_at_any_moment_is_what_the_tightest_moment_has_free(tmp_path, heap):
     """Beside the largest free block after each event, which these heaps give whole."""
@@ -618,6 +627,10 @@ def test_needs_that_are_reckoned_from_peaks_tell_no_bytes(tmp_path):
     assert reckoned.prospect.needed is None
     text = [part.text for part in check_parts(reckoned) if isinstance(part, Line)]
     assert any("Their needs, with --measure, tell what further ones need." in line for line in text)
+    few = check_recordings(files[:4], plan_file(), CheckOptions(measure=True))
+    text = [part.text for part in check_parts(few) if isinstance(part, Line)]
+    told = "It takes 8 recordings and --measure to tell what further ones need; these are 4."
+    assert any(told in line for line in text)
 
 
 def test_recordings_that_ask_for_the_same_count_once(tmp_path):

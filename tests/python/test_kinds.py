@@ -14,6 +14,7 @@ from loads import LEAK_SITE, make_columns, write_load
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
+from heapfit.comparison.longer import LongerRun, LongerRuns
 from heapfit.comparison.margin import HeapSize
 from heapfit.design.effort import Effort
 from heapfit.errors import HeapfitError
@@ -21,6 +22,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.filling import describe_filling
+from heapfit.forecast.growth import BlockGroup, find_joint_trend
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -200,6 +202,8 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     assert growth.startswith("Leak: gather, wrapped.c:8 keeps 48 B blocks: ")
     assert " a day" not in growth  # it ran for some milliseconds
     assert filling.startswith(f"A heap of {size.region:,} B (tlsf) is full after about 12,")
+    shown = heapfit("profile", "wrapped.parquet", folder=tmp_path).stdout
+    assert "Leak: gather, wrapped.c:8 keeps 48 B blocks: " in shown
 
 
 def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -> None:
@@ -220,6 +224,39 @@ def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -
         live = np.cumsum(np.where(made["op"] == ALLOC, 1, -1) * sizes[made["object"]])
         inside += soonest <= int(np.argmax(live > peak * 6 // 5)) <= latest
     assert inside >= 3
+
+
+def test_a_need_of_many_heaps_has_no_figure() -> None:
+    needs = ((10, 41_000), (100, 295_884))
+    rows = tuple(LongerRun(f"{n} x as long", n, False, need, need) for n, need in needs)
+    told = LongerRuns(rows, None, True).sentence(17_276)
+    assert told.startswith("Longer runs need more: 10 x as long up to 41,000 B, 100 x as long many")
+    assert "295,884" not in told
+
+
+def test_a_kind_says_how_many_events_it_takes(tmp_path: Path) -> None:
+    (tmp_path / "few.heap").write_text("a 1 40\nf 1\n")
+    shown = " ".join(heapfit("profile", "few.heap", folder=tmp_path).stdout.split())
+    assert "2 events; that takes 960 at least (a heap's size, by fit, fewer)." in shown
+
+
+def test_a_heap_that_served_a_recording_is_not_full_before_its_end(tmp_path: Path) -> None:
+    kind = kind_of(write_load("leak_site", 40_000, 1, tmp_path / "load.parquet"))
+    served = replace(kind, microseconds=0)
+    peak = kind.profile.u_max
+    told = describe_filling(served, "tlsf", peak, peak=peak, need=peak)
+    _, *events = (int(one.replace(",", "")) for one in re.findall(r"\d[\d,]*", told)[:4])
+    assert min(events) >= 40_000
+
+
+def test_a_leak_has_the_pace_of_the_call_site_that_it_is_named_by() -> None:
+    """Blocks of its size gather elsewhere, too, and hold more."""
+    steps = np.arange(48)
+    site = BlockGroup("site", 0xEE, 84 * steps, 1200, 40)
+    sizes = BlockGroup("size", 28, 80 * steps + 100, 1300, 44)
+    assert find_joint_trend([site, sizes]).slope == pytest.approx(84)
+    all_of_size = replace(sizes, held=3000)
+    assert find_joint_trend([site, all_of_size]).slope == pytest.approx(80)
 
 
 def test_a_leak_has_its_own_pace_beside_a_cache_that_is_full(tmp_path: Path) -> None:

@@ -74,8 +74,10 @@ class PlacedRequests:
 
     def _serves_always(self, size: int) -> bool:
         """True if a request that comes after any event, and is freed at once, is served."""
-        replay, served = self.make_replay(), self.asked.served
-        return replay is not None and all(map(replay.feed, insert_probes(served, size)))
+        replay, asked = self.make_replay(), self.asked
+        return replay is not None and all(
+            map(replay.feed, insert_probes(asked.served, asked.ends, size))
+        )
 
 
 def place_in_region(recording: ReplayableTrace, plan: PlanFile, base: int) -> PlacedRequests:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 from heapfit.cli.arguments import reject_options
@@ -14,6 +14,7 @@ from heapfit.cli.running import import_options, print_export, require_export
 from heapfit.drawing.html import write_document
 from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, which_hold
 from heapfit.errors import HeapfitError
+from heapfit.forecast.filling import name_growing_sites
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
@@ -63,10 +64,11 @@ def run(command: ProfileCommand) -> None:
             return
         profile = profile_trace(trace, progress)
         kind = find_kind(trace, profile)
+        names = name_growing_sites(kind, trace, ())
         frequent = [size for size, *_ in list_sizes(profile)[:_SHOWN]]
         sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
         written = None if command.output is None else write_series(trace, command.output, progress)
-    print_result(_parts(trace.info, profile, kind, sampled), command.as_json)
+    print_result(_parts(trace.info, profile, kind, names, sampled), command.as_json)
     if written is not None and not command.as_json:
         rows, is_coarse = written
         sizes = f"{format_count(len(profile.sizes), 'size')}, {rows:,} rows"
@@ -95,7 +97,11 @@ def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
 
 
 def _parts(
-    info: TraceInfo, profile: Profile, kind: RecordingKind, series: Sequence[SizeSeries]
+    info: TraceInfo,
+    profile: Profile,
+    kind: RecordingKind,
+    names: Mapping[int, str],
+    series: Sequence[SizeSeries],
 ) -> list[Part]:
     operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
     fields = {
@@ -123,7 +129,7 @@ def _parts(
             f"{profile.never_freed:,} never freed ({profile.never_freed_bytes:,} B)"
         ),
         Line(describe_kind(kind)),
-        *growth_parts(kind, info.names),
+        *growth_parts(kind, names),
         Line(""),
         Line(f"{format_count(len(profile.sizes), 'size')}, the most frequent first:"),
         size_table(profile, _SHOWN),

@@ -17,6 +17,7 @@ from heapfit.forecast.load import ENOUGH_BURSTS, FEWEST_EVENTS, RARE, USUAL
 from heapfit.plan.quantities import format_count
 
 _TIMES = (1.0, 10.0, MOST_TIMES)
+_MANY = 10  # times a heap: no size that anyone would set
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,11 @@ class LongerRuns:
         if self.refusal is not None:
             return self.refusal.sentence()
         known = [(row.name, row.needed) for row in self.rows if row.times > 1 and row.needed]
-        texts = [f"{name} up to {needed:,} B" for name, needed in known if needed > setting]
+        texts = [
+            f"{name} " + (f"up to {needed:,} B" if needed <= _MANY * setting else "many times this")
+            for name, needed in known
+            if needed > setting
+        ]
         grows = ", at most, if it grows on as it did" if self.is_growing else ""
         untold = "".join(f" {row.name}: {row.reason}." for row in self.rows if row.reason)
         if not texts:

@@ -65,10 +65,14 @@ def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
 def describe_filling(kind: RecordingKind, heap: str, region: int, *, peak: int, need: int) -> str:
     """When a heap's region is full, of which `peak` live bytes need so much, in a run like it.
 
-    The allocator's overhead is taken to grow with the live bytes. In time where the recording has
-    a clock, else in events.
+    The allocator's overhead is taken to grow with the live bytes. Where the region served the
+    recording, it is not full before its end. In time where the recording has a clock, else in
+    events.
     """
-    soonest, at, latest = _find_filling(kind, region * peak / max(need, 1))
+    ran = float(kind.profile.events if need <= region else 0)
+    soonest, at, latest = (
+        max(ran, one) for one in _find_filling(kind, region * peak / max(need, 1))
+    )
     unit, scale = "events", 1.0
     if kind.microseconds:
         length, unit, _ = find_unit(at * kind.microseconds / MICROSECONDS)

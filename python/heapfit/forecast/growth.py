@@ -57,20 +57,20 @@ class BlockGroup:
         return trend_of_growth(self.troughs)
 
 
-def find_joint_trend(series: Sequence[BlockGroup], growth: Sequence[BlockGroup]) -> Trend:
-    """The trend of the parts of one family together.
+def find_joint_trend(growth: Sequence[BlockGroup]) -> Trend:
+    """The trend of what grows, of the parts of one family together.
 
-    Of the family whose parts hold most, but rather of one whose growth goes on at its pace: a
-    thread also holds what filled up and stays, such as a cache.
+    Of the call sites, as it is named by them, unless another family holds twice as much; but rather
+    of one whose growth goes on at its pace: a thread also holds what filled up and stays, such as a
+    cache.
     """
-    grown = {(one.family, one.name) for one in growth}
-    parts = [one for one in series if (one.family, one.name) in grown]
     together = []
-    for family in {one.family for one in growth}:
-        troughs = np.sum([one.troughs for one in parts if one.family == family], axis=0)
-        held = sum(one.held for one in parts if one.family == family)
-        together.append((lasts(troughs), held, troughs))
-    return trend_of_growth(max(together, key=lambda one: one[:2])[2])
+    for family in dict.fromkeys(one.family for one in growth):
+        parts = [one for one in growth if one.family == family]
+        troughs = np.sum([one.troughs for one in parts], axis=0)
+        together.append((lasts(troughs), sum(one.held for one in parts), troughs))
+    most = max(held for _, held, _ in together)
+    return trend_of_growth(max(together, key=lambda one: (one[0], 2 * one[1] >= most))[2])
 
 
 def find_growth(

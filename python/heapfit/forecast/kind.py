@@ -110,7 +110,7 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         is_growing, total = True, trend_of_growth(windows.peaks)
         kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
     growth = find_growth(series, sites, trace.chains, total if is_growing else None)
-    joint = find_joint_trend(series, growth) if growth else total
+    joint = find_joint_trend(growth) if growth else total
     newest = find_trend(windows.troughs[len(windows) // 2 :]).slope
     if growth and holds:
         kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
@@ -133,8 +133,8 @@ def judge(profile: Profile) -> tuple[Kind, str]:
     windows = cut_windows(profile, WINDOWS)
     if not tells_windows(windows):
         return Kind.TOO_SHORT, (
-            f"{format_count(profile.events, 'event')}; {WINDOWS} windows of {FEWEST_EVENTS} are "
-            "needed"
+            f"{format_count(profile.events, 'event')}; that takes {WINDOWS * FEWEST_EVENTS} at "
+            "least (a heap's size, by fit, fewer)"
         )
     period, ending = find_period(profile) or 0, _share_of_end(profile)
     rises = grows(windows.troughs)

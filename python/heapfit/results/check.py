@@ -308,13 +308,14 @@ def _describe_prospect(prospect: Prospect) -> str:
         most = f"9 of 10 further ones run in {usual}, 99 of 100" * (usual != rare)
         told = most or "99 of 100 further ones run"
         return f"By the needs of these {prospect.runs} recordings {told} in {rare}."
-    few = f"{OWN_RUNS} recordings" if prospect.runs < OWN_RUNS else "their needs"
     is_told = prospect.runs >= _FEWEST_COUNTED and not prospect.failed
-    return (
-        f"{few[0].upper()}{few[1:]}, with --measure, tell what further ones need."
-        if is_told
-        else ""
+    told = (
+        f"It takes {OWN_RUNS} recordings and --measure to tell what further ones need; these are "
+        f"{prospect.runs}."
+        if prospect.runs < OWN_RUNS
+        else "Their needs, with --measure, tell what further ones need."
     )
+    return told if is_told else ""
 
 
 def _describe_largest(check: Check) -> str:

@@ -86,22 +86,29 @@ def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:
 
 
 def insert_probes(
-    requests: Requests, size: int, batch: int = 1 << 17
+    requests: Requests, ends: NDArray[np.bool_], size: int, batch: int = 1 << 17
 ) -> Iterator[_engine.EventArray]:
-    """The requests in batches, after each of them one for `size` bytes that is freed at once."""
-    allocating = np.flatnonzero(is_allocation(requests.op))
+    """The requests in batches, after each that `ends` an event one that is freed at once.
+
+    It is for `size` bytes.
+    """
+    allocating, before = (
+        np.flatnonzero(is_allocation(requests.op)),
+        np.cumsum(ends, dtype=np.int64) - ends,
+    )
     for first in range(0, len(requests.op), batch):
         part = slice(first, first + batch)
-        named = requests.named[part]
-        number = np.arange(first, first + len(named))
-        probe = number + np.searchsorted(allocating, number, side="right")
-        events = _engine.EventArray(3 * first)
-        events.append(
+        named, number = requests.named[part], np.arange(len(requests.op))[part]
+        probe = before[part] + np.searchsorted(allocating, number, side="right")
+        is_kept = _alternate("?", True, ends[part], ends[part])
+        columns = (
             _alternate("u1", requests.op[part], ALLOC, FREE),
-            _alternate("u4", named + allocating[named], probe, probe),
+            _alternate("u4", named + before[allocating[named]], probe, probe),
             _alternate("u8", requests.size[part], size, 0),
             _alternate("u4", requests.alignment[part], 0, 0),
         )
+        events = _engine.EventArray(first + 2 * int(before[first]))
+        events.append(*(column[is_kept] for column in columns))
         yield _move_all(events, requests.moves)
 
 

@@ -38,6 +38,12 @@ class ServedRequests:
         """The recording's event for one that the heap was asked."""
         return int(self.asked_at[np.searchsorted(self.served_at, served)])
 
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """True for each that ends an event: not where a moved block's old place is still taken."""
+        is_moved = self.requests.op[self.asked_at] != self.served.op[self.served_at]
+        return ~np.isin(np.arange(len(self.served.op)), self.served_at[is_moved])
+
     def spread(self, column: NDArray[Any]) -> NDArray[Any]:
         """A column of the recording's events for those of the heap; 0 for what asks nothing."""
         spread = np.zeros(len(self.served.op), column.dtype)
