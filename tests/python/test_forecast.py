@@ -175,7 +175,7 @@ def test_runs_ten_times_as_long_hold_in_the_bytes_that_are_told(tmp_path: Path) 
     assert told.needed is not None and told.usual is not None
     assert max(needs) <= told.needed <= 1.35 * min(needs)
     assert told.usual < told.needed
-    assert f"10 x as long up to {told.needed:,} B" in longer.sentence(0)
+    assert f"10 x as long up to {told.needed:,} B" in longer.sentence(told.usual)
 
 
 @pytest.mark.parametrize(("horizon", "times"), [("1x", [1, 10, 100]), ("30x", [1, 10, 30, 100])])
