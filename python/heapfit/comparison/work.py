@@ -14,9 +14,9 @@ from dataclasses import dataclass, fields
 # plans and recordings (lua-words-b, redis-bench, gcc-cc1-O2):
 BLOCKS_AN_EVENT = 8
 
-# What it may take to try every size: so many times the trace, and about a second of one core.
+# What it may take to try every size: so many times the trace, and a third of a second of one core.
 TIMES_TO_TRY_ALL = 100
-EVENTS_TO_TRY_ALL = 10_000_000
+EVENTS_TO_TRY_ALL = 3_000_000
 
 
 def limit_to_try_all(events: int) -> int:
