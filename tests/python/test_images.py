@@ -128,7 +128,7 @@ def test_what_an_unread_block_points_to_is_referenced(tmp_path):
         (64, "live", True),
         (40, "live", False),
     ]
-    assert describe_heap(heap)[0].endswith("B free, 32 B unread.")
+    assert describe_heap(heap)[0].endswith("B free, 32 B unread, which may be live.")
 
 
 def test_raw_memory_lies_at_an_address(core, tmp_path):

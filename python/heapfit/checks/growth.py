@@ -147,7 +147,7 @@ def name_sites(
     return {
         site: f"{chains.get(site, (site,))[0]:08x}"
         if (place := places.get(site)) is None
-        else (by_function and place.function) or place.description
+        else (by_function and place.functions) or place.description
         for site in np.unique(loaded.sites).tolist()
     }
 

@@ -56,6 +56,16 @@ class SourcePlace:
         where = self.line or (f"{self.file}+" if self.file else "") + f"{self.address:#x}"
         return " < ".join([*self.inner, f"{self.function}, {where}" if self.function else where])
 
+    @property
+    def functions(self) -> str | None:
+        """The functions alone, as lines move from one build to another.
+
+        >>> SourcePlace("", 16, "main", "hub.c:74", ("keep<int, 2>, hub.c:55",)).functions
+        'keep<int, 2> < main'
+        """
+        inner = [one.rpartition(", ")[0] or one for one in self.inner]
+        return self.function and " < ".join([*inner, self.function])
+
 
 @dataclass(frozen=True, slots=True)
 class _Mapping:

@@ -82,7 +82,7 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
     return [
         f"{heap.title} ({printable(heap.name)}), {heap.end - heap.start:,} B at {heap.start:#x}: "
         f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
-        f"{free:,} B free{f', {unread:,} B unread' * bool(unread)}.",
+        f"{free:,} B free{f', {unread:,} B unread, which may be live' * bool(unread)}.",
         *which_hold(
             (
                 len(holes) > 1,
