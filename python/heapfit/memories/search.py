@@ -135,7 +135,7 @@ class MemorySearch:
 
     @cached_property
     def recorded(self) -> FoundRule | None:
-        """The least first memory that serves what the recorded firmware served there.
+        """The least first memory from which on it serves what the recorded firmware served there.
 
         None where a recording does not tell it, or if the memory is too small for that.
         """
@@ -148,7 +148,9 @@ class MemorySearch:
             [one[demand.asks] for one, demand in zip(inside, self.demands, strict=True)]
         )
         share = float(weights[is_inside].sum() / max(weights.sum(), 1e-9))
-        return self.least(InsideRule(is_recorded=True), share)
+        return (found := self.least(InsideRule(is_recorded=True), share)) and self.confirm(
+            found, share
+        )
 
     def least(
         self, rule: InsideRule, share: float = 0.0, near: int = 0, most: int | None = None
