@@ -634,6 +634,10 @@ HEAPS = {
         "name,total,free\nfast,{t},{f}\nslow,90000,80000\n",
         {"fast": LAST, "slow": 80_000},
     ),
+    "in one line, the largest block first": (
+        "A: largest 90, free 8000 of 9000; pool B: largest {l}, frag 10%, free {f} of {t}\n",
+        {"pool B": LAST, "A": 8_000},
+    ),
 }
 
 
@@ -646,6 +650,40 @@ def test_heaps_are_told_apart_and_the_one_that_falls_is_answered(tmp_path, name)
     assert first.finding is Finding.FALLS
     shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
     assert "Other heaps and pools in the log:" in shown
+
+
+TWO = "HeapA: free 8000 of 9000, largest 90; HeapB: free {f} of {t}, largest {l} (of one moment)\n"
+OWN = "{{}}: free {free} of {total}, largest {largest}"
+# Descriptions that read both heaps of a line, by its words or by the names that they have.
+BOTH = {
+    "by own forms": (),
+    "a line for each": tuple(OWN.replace("{{}}", name) for name in ("HeapA", "HeapB")),
+    "by its memory": (OWN.replace("{{}}", "{memory}"),),
+}
+
+
+@pytest.mark.parametrize("lines", BOTH.values(), ids=BOTH)
+def test_two_heaps_of_a_line_are_read_and_the_one_that_falls_is_answered(tmp_path, lines):
+    (tmp_path / "device.log").write_text(print_form(TWO))
+    first, other = judge_heaps(read_log(tmp_path / "device.log", lines or None))
+    assert first.finding is Finding.FALLS
+    assert [
+        (one.log.name, one.last.free, one.log.region, one.last.largest) for one in (first, other)
+    ] == [("HeapB", LAST, TOTAL, LAST // 2), ("HeapA", 8_000, 9_000, 90)]
+
+
+@pytest.mark.parametrize("line", [OWN.replace("{{}}: ", ""), "HeapB: free {free} of {total},"])
+def test_a_heap_beside_the_described_one_is_said_to_be_there(tmp_path, line):
+    (tmp_path / "device.log").write_text(print_form(TWO))
+    shown = call_heapfit("forecast", str(tmp_path / "device.log"), "--line", line).stderr
+    assert "its lines tell of other free bytes, too" in " ".join(shown.split())
+
+
+def test_a_failed_request_beside_what_is_free_makes_no_other_heap(tmp_path):
+    lines = [f"free {9000 - i}" + ", malloc(9999) failed" * (i == 3) for i in range(9)]
+    (tmp_path / "device.log").write_text("\n".join(lines) + "\n")
+    log = read_log(tmp_path / "device.log", ["free {free}", "malloc({failed})"])
+    assert (len(log.states), log.states[3].failed, log.other_heaps) == (9, 9999, [])
 
 
 # Logs of the corpus: states of the heap that is read, its free bytes at last; None: asked back.

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.forecast.trend import NORMAL_95, Trend, find_trend
 from heapfit.forecast.windows import Windows
+from heapfit.grouping import group
 from heapfit.trace.chains import Chains
 from heapfit.trace.operations import FREE
 from heapfit.trace.stored import Trace
@@ -37,6 +38,7 @@ _MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much 
 SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
 _LARGER = 0.1  # by as much at least do sizes rise that grow
 _LASTS = 0.5  # of the pace of its first half, that growth has in its second
+_TINY = 1e-9  # bytes: steps that are all alike have no deviation
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -64,11 +66,11 @@ def find_joint_trend(growth: Sequence[BlockGroup]) -> Trend:
     of one whose growth goes on at its pace: a thread also holds what filled up and stays, such as a
     cache.
     """
-    together = []
-    for family in dict.fromkeys(one.family for one in growth):
-        parts = [one for one in growth if one.family == family]
-        troughs = np.sum([one.troughs for one in parts], axis=0)
-        together.append((lasts(troughs), sum(one.held for one in parts), troughs))
+    together = [
+        (lasts(troughs), sum(one.held for one in parts), troughs)
+        for parts in group((one.family, one) for one in growth).values()
+        for troughs in [np.sum([one.troughs for one in parts], axis=0)]
+    ]
     most = max(held for _, held, _ in together)
     return trend_of_growth(max(together, key=lambda one: (one[0], 2 * one[1] >= most))[2])
 
@@ -161,11 +163,8 @@ def _steepness(troughs: Troughs) -> float:
 def _chance_of_steps(troughs: Troughs) -> float:
     """The chance of so high a mean step if steps up and down are alike: a walk without drift."""
     steps = np.diff(troughs)
-    mean, deviation = float(steps.mean()), float(steps.std(ddof=1))
-    if mean <= 0:
-        return 1.0
-    z = mean / deviation * sqrt(len(steps)) if deviation else inf
-    return erfc(z / sqrt(2)) / 2
+    error = max(_TINY, float(steps.std(ddof=1))) / sqrt(len(steps))
+    return erfc(float(steps.mean()) / error / sqrt(2)) / 2
 
 
 def sizes_grow(sizes: NDArray[np.float64], windows: Windows) -> bool:
@@ -217,10 +216,10 @@ def _series_of(
 ) -> Iterator[BlockGroup]:
     """The series of groups that have a name and change."""
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
-    for group in np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist():
-        if group < len(names) and names[group]:
-            held, blocks = int(found.held[group]), int(found.held_blocks[group])
-            yield BlockGroup(family, names[group], rows[group], held, blocks)
+    for number in np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist():
+        if number < len(names) and names[number]:
+            held, blocks = int(found.held[number]), int(found.held_blocks[number])
+            yield BlockGroup(family, names[number], rows[number], held, blocks)
 
 
 def _number(names: NDArray[np.uint64], numbers: dict[int, int]) -> NDArray[np.uint32]:

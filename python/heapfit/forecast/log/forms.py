@@ -12,6 +12,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from math import nan
 from typing import Protocol
 
@@ -56,38 +57,63 @@ class Form(Protocol):
 
 
 def read_lines_by(descriptions: Sequence[str]) -> Form:
-    """What reads lines that contain one of these texts, with {free} and so on for numbers.
+    """What reads lines that contain these texts, with {free} and so on for numbers.
 
     Of other lines it reads the requests that failed. HeapfitError if a field is unknown or comes
     twice, or no bytes can be told.
     """
     rules = [compile_line(text) for text in descriptions]
-    told = [{*one.groupindex} for one in rules]
-    states = [one for one in told if "free" in one or {"used", "total"} <= one]
-    if not states or not all(one in states or "failed" in one for one in told):
+    fields = [{*one.groupindex} for one in rules]
+    states = [one for one in fields if "free" in one or {"used", "total"} <= one]
+    if not states or not all(one in states or "failed" in one for one in fields):
         raise HeapfitError(
             "--line: has no {free}, and not both {used} and {total} (say where they are)"
         )
 
     def read(line: LogLine) -> list[Sample]:
-        found = next(filter(None, (rule.search(line.raw) for rule in rules)), None)
-        if found is None:
-            return gather(
-                (one for one in read_figures(line.text) if one.field is Field.FAILED), line.moments
-            )
-        groups = found.groupdict("")
-        values = {
-            field: parse_bytes(
-                "0x" * (f"{field}_hex" in groups) + groups[field], groups.get(f"{field}_unit")
-            )
-            for field in Field
-            if groups.get(field)
-        }
-        time = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
-        moments = parse_time(time) or line.moments
-        return [Sample(values, {}, groups.get("memory", ""), is_whole=True, moments=moments)]
+        told = [  # each once, and by its memory more often; the first of what overlaps counts
+            one
+            for rule in rules
+            for one in islice(rule.finditer(line.raw), None if "memory" in rule.groupindex else 1)
+        ]
+        found = sorted(
+            (
+                one
+                for i, one in enumerate(told)
+                if all(one.end() <= had.start() or had.end() <= one.start() for had in told[:i])
+            ),
+            key=re.Match.start,
+        )
+        begins = [len(line.raw) - len(line.text), *map(re.Match.end, found)]
+        are_several = sum("failed" not in one.re.groupindex for one in found) > 1
+        return [
+            _read_match(one, line, line.raw[begin : one.start(1)] if are_several else "")
+            for begin, one in zip(begins, found, strict=False)
+        ] or gather(
+            (one for one in read_figures(line.text) if one.field is Field.FAILED), line.moments
+        )
 
     return read
+
+
+def _read_match(match: re.Match[str], line: LogLine, name: str) -> Sample:
+    """What a described line tells; `name`: the words before, where a line tells several heaps."""
+    groups = match.groupdict("")
+    values = {
+        field: parse_bytes(
+            "0x" * (f"{field}_hex" in groups) + groups[field], groups.get(f"{field}_unit")
+        )
+        for field in Field
+        if groups.get(field)
+    }
+    time = " ".join(f"{groups[one]} {one}" for one in _TIMES if one in groups)
+    return Sample(
+        values,
+        dict.fromkeys(values.keys() & {*MAIN}, SIGN["of_another"].sub("", name)) if name else {},
+        groups.get("memory", ""),
+        is_whole=True,
+        moments=parse_time(time) or line.moments,
+    )
 
 
 class Printed:
@@ -117,16 +143,26 @@ class Printed:
 
 
 def gather(figures: Iterable[Figure], moments: dict[Clock, float]) -> list[Sample]:
-    """The figures of a line by their memories; the second of a kind is another heap's."""
-    samples: dict[str, Sample] = {}
-    others = []
-    for field, value, memory, name in figures:
-        sample = samples.setdefault(memory, Sample(memory=memory, moments=moments))
-        if field not in sample.values:
-            sample.values[field], sample.names[field] = value, name
-        elif field in MAIN:
-            others.append(Sample({field: value}, {field: name}, memory, moments=moments))
-    return [*samples.values(), *others]
+    """The figures of a line by their memories; where they come again they are another heap's."""
+    listed, samples = [*figures], list[Sample]()
+    last: dict[str, tuple[Sample, str]] = {}  # of each memory, and the text before its words
+    for i, (field, value, memory, name) in enumerate(listed):
+        known = last[memory][0].values if memory in last else {}
+        is_first = field in known and (field in MAIN or field is next(iter(known)))
+        if memory not in last or (
+            is_first
+            and any(
+                one.memory == memory and one.field in known and one.field in MAIN
+                for one in listed[i:]
+            )
+        ):
+            samples.append(Sample(memory=memory, moments=moments))
+            last[memory] = samples[-1], listed[i - 1].name if i else ""
+        sample, before = last[memory]
+        sample.values.setdefault(field, value)
+        words = name.removeprefix(before)
+        sample.names.setdefault(field, name if words == name else SIGN["of_another"].sub("", words))
+    return samples
 
 
 def read_json(line: LogLine) -> list[Sample]:

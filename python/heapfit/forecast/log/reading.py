@@ -28,7 +28,7 @@ from heapfit.forecast.log.figures import UnclearFigureError, settle
 from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_lines_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
-from heapfit.forecast.log.words import LONGEST_NAME, MAIN, SIGN, find_memory, spell
+from heapfit.forecast.log.words import LONGEST_NAME, MAIN, SIGN, find_memory, read_figures, spell
 from heapfit.grouping import group
 from heapfit.importers.formats import find_foreign
 from heapfit.importers.log_lines import (
@@ -135,11 +135,16 @@ def _read_lines(
     found = [one for one in joined if one.values.keys() & {*MAIN}]
     usual = [one for one in found if _find_held(one) is None] or found
     states = usual or _read_alone(name, joined)
+    said = read_figures(spell(dict(lines)[samples[0].line])) if samples and len(forms) == 1 else ()
     told = {
         "only the largest block is printed: it stands for what is free": not usual,
         "its dates fall, so its lines are read, and counted, from the end": is_turned,
         f"{', '.join(sorted(tags))} in brackets are taken as devices": bool(tags),
         "words are taken as 4 B, those of 32 bit": bool(SIGN["words_free"].search(head)),
+        "its lines tell of other free bytes, too (one more --line for each heap reads them)": sum(
+            one.field is Field.FREE for one in said
+        )
+        > sum(one.line == samples[0].line for one in samples),
     }
     notes = [note for note, holds in told.items() if holds]
     if len(states) > MOST_STATES:
@@ -176,12 +181,12 @@ def _find_held(one: Sample) -> float | None:
 
 def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[TelemetryLog]:
     """What each task leaves of a heap."""
-    held = [
-        used if (used := _find_held(one)) is not None and used >= 0 else None  # NaN is no number
+    rows = [
+        (one, used)
         for one in found
+        if (used := _find_held(one)) is not None and used >= 0  # NaN is no number
     ]
-    size = int(max(filter(None, held), default=0)) + max(one.free for one in heap.states)
-    rows = [(one, used) for one, used in zip(found, held, strict=True) if used is not None]
+    size = int(max((used for _, used in rows), default=0)) + max(one.free for one in heap.states)
     for one, used in rows:
         one.values = {Field.FREE: size - used}
     return [
@@ -351,10 +356,9 @@ def _name_heap(name: str, state: Sample) -> str:
 
 
 def _name_words(sample: Sample) -> str:
-    """The words before what is free, behind the same figure of another heap in the line."""
+    """The words before what is free."""
     whole = next((sample.names[field] for field in MAIN if field in sample.names), "")
-    name = SIGN["of_another"].sub("", whole[-4 * LONGEST_NAME :])
-    end = SIGN["end_of_name"].search(name)  # whatever the numbers in it are
+    end = SIGN["end_of_name"].search(whole[-4 * LONGEST_NAME :])  # whatever the numbers in it are
     return " ".join((end[0] if end else "").strip(" \t,;|").split())
 
 

@@ -117,7 +117,6 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     starts = [*(number.start() for number in numbers), len(text)]
     between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
     told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
-    first = next((one[1] for one in told if one is not None), "")
     shown, said = 0.0, ""  # of the free or used bytes ahead: the number, and its unit
     for i, meaning in enumerate(told):
         if meaning is not None:
@@ -128,7 +127,7 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
             # Of the same unit, as "135 KB (min 131)": few bytes are no block.
             elif field in (Field.LEAST, Field.LARGEST) and not unit and value <= shown:
                 value = parse_bytes(numbers[i]["value"], said)
-            yield Figure(field, value, own, text[: starts[i]] if own == first else between[i])
+            yield Figure(field, value, own, text[: starts[i]])
 
 
 _Meaning: TypeAlias = tuple[Field, str, str]  # with the memory, and the unit
