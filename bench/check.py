@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from heapfit.checks.check import Check, CheckFinding, CheckOptions, check_recordings
+from heapfit.checks.check import WARNINGS, Check, CheckFinding, CheckOptions, check_recordings
 from heapfit.cli.printing import console
 from heapfit.plan.plan_file import load_plan
 
@@ -53,7 +53,7 @@ class Group:
 
 
 def is_red(findings: tuple[CheckFinding, ...]) -> bool:
-    return any(finding is not CheckFinding.MARGIN for finding in findings)
+    return not WARNINGS.issuperset(findings)
 
 
 def groups(folder: Path) -> Iterator[Group]:

@@ -7,13 +7,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from small_traces import bimodal, heapfit, heapfit_json, load_lines
 
 from heapfit import _engine
-from heapfit.checks.check import CheckOptions, RecordingNeeds, check_recordings
+from heapfit.checks.check import CheckOptions, RecordingNeeds, _fills, check_recordings
 from heapfit.checks.growth import MOST, Holdings, LiveBytes, changes, holdings_of
 from heapfit.checks.prospect import Prospect, find_prospect
 from heapfit.checks.refusals import count_refusals
@@ -100,7 +101,7 @@ def check(folder: Path, *arguments: object) -> tuple[int, dict]:
 def test_recordings_that_run_are_replayed_once_each(folder: Path) -> None:
     status, content = check(folder, "same.heap", "less.heap")
     assert status == 0
-    assert [one["verdict"] for one in content["recordings"]] == ["passed", "passed"]
+    assert [one["verdict"] for one in content["recordings"]] == ["fits", "fits"]
     assert content["events_replayed"] == sum(one["events"] for one in content["recordings"]) == 10
     assert content["events_of_searches"] == 0
     assert content["is_passed"]
@@ -255,6 +256,80 @@ def test_what_is_not_whole_warns_and_fails_a_strict_check(tmp_path, text):
     assert heapfit("check", *whole, folder=tmp_path).returncode == 0
 
 
+def served(kept: int, rounds: int = 1500) -> list[str]:
+    """Rounds of three messages, and a block of 28 B after each 20th of which `kept` are kept."""
+    lines = ["a 0 20000"]
+    for i in range(rounds):
+        sizes = (40 + 8 * (i % 7), 400 + 16 * (i % 5), 96)
+        lines += [f"a {i * 4 + place} {size}" for place, size in enumerate(sizes, 1)]
+        lines += [f"f {i * 4 + place}" for place in (1, 2, 3)]
+        if i % 20 == 0:
+            lines += [f"a {10**6 + i} 28"] + [f"f {10**6 + i}"] * (i // 20 >= kept)
+    return lines
+
+
+def test_a_leak_that_fits_warns_and_fails_a_strict_check(tmp_path: Path) -> None:
+    leaks = recording(tmp_path / "leaks.heap", served(75))
+    level = recording(tmp_path / "level.heap", served(0))
+    asked = ("--heap", "heap_4:64K")
+    (one,) = heapfit_json("check", leaks, *asked, folder=tmp_path)["recordings"]
+    assert (one["findings"], one["verdict"]) == (["leaks"], "leaks")
+    shown = " ".join(heapfit("check", leaks, *asked, folder=tmp_path).stdout.split())
+    assert shown.startswith("PASS: ") and "--strict fails on it." in shown
+    strict = heapfit("check", leaks, *asked, "--strict", folder=tmp_path)
+    told = " ".join(strict.stdout.split())
+    assert strict.returncode == FAILED
+    assert told.startswith("FAIL: leaks leaks, though it fits in 65,536 B (heap_4)")
+    rate = 1000 * 28 * 75 / (1 + 1500 * 6 + 75)
+    pace = float(told.split("28 B blocks: ")[1].split(" B per")[0])
+    assert pace == pytest.approx(rate, rel=0.02)
+    assert heapfit("check", level, *asked, "--strict", folder=tmp_path).returncode == 0
+    beside = heapfit("check", leaks, "--base", level, "--strict", folder=tmp_path)
+    assert beside.returncode == FAILED and beside.stdout.startswith("FAIL: leaks has a peak ")
+    assert "nothing fails" not in beside.stdout
+    for name, run in (("a", leaks), ("b", level)):
+        done = heapfit("check", run, *asked, "--strict", "--json", folder=tmp_path)
+        (tmp_path / f"{name}.json").write_text(done.stdout)
+    parts = ("check", tmp_path / "a.json", tmp_path / "b.json", "--merge", *asked)
+    assert heapfit(*parts, folder=tmp_path).returncode == FAILED
+    heapfit("check", leaks, *asked, "--strict", "--report", tmp_path / "p.html", folder=tmp_path)
+    assert '<span class="mark unsure">leaks</span>' in (tmp_path / "p.html").read_text()
+
+
+def test_a_leak_is_the_cause_only_where_the_program_without_it_is_served(tmp_path: Path) -> None:
+    leaks = recording(tmp_path / "leaks.heap", served(75))
+    level = recording(tmp_path / "level.heap", served(0))
+    causes = {}
+    for size in range(20_400, 24_000, 300):
+        heap = ("--heap", f"heap_4:{size}")
+        words = " ".join(heapfit("check", leaks, *heap, folder=tmp_path).stdout.split())
+        is_served = heapfit("check", level, *heap, folder=tmp_path).returncode == 0
+        if words.startswith("FAIL") and "at event 29 of" not in words:  # with one block kept
+            assert words.count("Cause: ") == 1 and "eak: the program keeps 28 B blocks" in words
+            causes[size] = (is_served, "Cause: leak: " in words)
+    assert set(causes.values()) == {(True, True), (False, False)}, causes
+
+
+@pytest.mark.parametrize(
+    ("is_leak", "free", "hole", "is_filled"),
+    [(False, 3_328, 500, False), (False, 512, 500, True), (True, 3_328, 500, True),
+     (True, 3_328, 522, False), (False, 0, 0, True)],
+)  # fmt: skip
+def test_what_may_be_a_cache_is_no_cause_where_the_request_was_free_in_pieces(
+    is_leak, free, hole, is_filled
+):
+    kind = SimpleNamespace(is_leak=is_leak, rate=SimpleNamespace(slope=0.66))
+    refusal = Refusal(event=3_552, size=522, live=7_216, free=free, largest_hole=hole)
+    assert _fills(kind, refusal) == is_filled
+
+
+def test_a_peak_above_the_limit_is_told_beside_the_heap_that_ran_out(folder: Path) -> None:
+    asked = ("leak.heap", "--plan", "plan.toml", "--base", "same.heap", "--growth", "5%")
+    text = " ".join(heapfit("check", *asked, folder=folder).stdout.split())
+    assert text.startswith("FAIL: leak runs out of memory in ")
+    assert "Its peak is 6,000 B; same had 3,000 B (+100.0 %, above 5 %)." in text
+
+
 def test_a_measured_recording_tells_what_fragmentation_takes_of_the_margin(folder: Path) -> None:
     save_plan(folder / "plan.toml", plan_file(region=3096))
     status, content = check(folder, "same.heap", "--measure")
@@ -363,7 +438,7 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
     content = json.loads(heapfit("check", *asked, folder=folder).stdout)
     (one,) = content["recordings"]
     assert content["base"] == {"name": "same", "peak": PEAK, "needed": 3032}  # a header of 8 each
-    assert (one["verdict"], one["growth"], one["r_safe"]) == ("passed", 5.0, 3032 + 160)
+    assert (one["verdict"], one["growth"], one["r_safe"]) == ("compared", 5.0, 3032 + 160)
     assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
     shown = heapfit("check", *asked[:-1], folder=folder).stdout
     assert "so nothing fails: --growth" in shown

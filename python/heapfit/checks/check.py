@@ -33,13 +33,14 @@ from heapfit.comparison.incumbents.heap_names import TLSF
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, make_heap_plan
 from heapfit.comparison.incumbents.needs import Needs, measure
 from heapfit.comparison.margin import MarginBasis, margin_kind
+from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import (
     describe_filling,
     describe_growth,
     name_growing_sites,
 )
-from heapfit.forecast.kind import find_kind
+from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.load import Load
 from heapfit.importers import ImportOptions, open_trace, open_traces
 from heapfit.importers.many import estimate_events
@@ -65,10 +66,12 @@ class CheckFinding(StrEnum):
     MISALIGNED = "misaligned"  # it asks for more alignment than the region's start has
     GREW = "grew"  # its peak is higher above the base's than is allowed
     NOT_WHOLE = "not_whole"  # calls of it are missing: it may need more than it shows, or less
+    LEAKS = "leaks"  # blocks are kept at a pace that lasts: no size of the heap does
     MARGIN = "margin_eaten"  # it runs, on bytes set aside for what no recording has shown
 
 
-WARNINGS = {CheckFinding.NOT_WHOLE, CheckFinding.MARGIN}  # failures of a strict check only
+# Failures of a strict check only.
+WARNINGS = {CheckFinding.NOT_WHOLE, CheckFinding.LEAKS, CheckFinding.MARGIN}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +122,13 @@ class CheckedRecording:
     largest: int | None = None  # bytes of a request served at any moment; None: not measured
     refused_after: float | None = None  # seconds from the first event to the request that failed
     grows: str = ""  # a sentence on live bytes that grow while it runs; "": they do not
+    is_filled: bool = False  # by that growth: it has what the request that failed lacked
 
     @property
     def verdict(self) -> str:
-        """The findings in words."""
-        words = ", ".join(self.findings) or "passed"
-        return words.replace("_", " ").replace("margin eaten", "uses margin")
+        """The findings in words; `compared`: with the base alone, on no plan."""
+        words = ", ".join(self.findings) or ("fits" if self.run.replayed else "compared")
+        return words.replace("_", " ").replace("margin eaten", "uses the reserve")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -262,11 +266,8 @@ def _compare_with_base(
             reject_unlike(one.trace.info, name, "the base", info.kind, info.pointer_bits)
             run = PlanRun(name, one.trace.info, one.profile.u_max, 0, None)
             needed = RecordingNeeds(need, need, found.events)
-            compared = request.judge(run)
-            grows = _describe_growing(one, options.programs, plan.name, 0, needed)
-            checked.append(
-                replace(compared, needed=needed, changes=_changes(one, request), grows=grows)
-            )
+            changed = replace(request.judge(run), needed=needed, changes=_changes(one, request))
+            checked.append(_judge_growth(changed, one, request, 0))
         return Check(plan, base, tuple(checked), options, is_comparison=True)
 
 
@@ -406,39 +407,53 @@ def _check_recording(
             if plan.plan.sites
             else place_in_region(loaded, plan, base).find_largest_request(),
         )
+    if run.refusal is not None:
+        checked = replace(
+            checked,
+            refusals=None
+            if plan.plan.sites
+            else count_refusals(loaded, plan, options.programs, stage("count refusals")),
+            refused_after=int(np.ptp(loaded.trace.whole("time")[0][: run.refusal.event + 1])) / 1e6,
+        )
     if failures:
-        if run.refusal and not plan.plan.sites:
-            refusals = count_refusals(loaded, plan, options.programs, stage("count refusals"))
-            checked = replace(checked, refusals=refusals)
         checked = replace(checked, changes=_changes(loaded, request))
     stage("find what grew")("find what grew", 0.5)
+    return _judge_growth(checked, loaded, request, plan.region or 0)
+
+
+def _judge_growth(
+    checked: CheckedRecording, loaded: LoadedTrace, request: _CheckRequest, region: int
+) -> CheckedRecording:
+    """The recording with how fast live bytes grow, if they do, and if they are a leak.
+
+    Also when a region of so many bytes is full, if it serves the recording.
+    """
+    kind, needed = find_kind(loaded.trace, loaded.profile), checked.needed
+    if not kind.is_growing:
+        return checked
+    names = name_growing_sites(kind, loaded.trace, request.options.programs)
+    grows, refusal = describe_growth(kind, names), checked.run.refusal
+    if needed is None:
+        grows += " --measure tells when the heap is full."
+    elif needed.r_safe is not None and needed.r_safe <= region:
+        peak, heap = kind.profile.u_max, request.plan.name
+        grows += f" {describe_filling(kind, heap, region, peak=peak, need=needed.r_safe)}"
     return replace(
         checked,
-        refused_after=None
-        if run.refusal is None
-        else int(np.ptp(loaded.trace.whole("time")[0][: run.refusal.event + 1])) / 1e6,
-        grows=_describe_growing(loaded, options.programs, plan.name, plan.region or 0, needed),
+        grows=grows,
+        is_filled=refusal is None or _fills(kind, refusal),
+        findings=checked.findings + (CheckFinding.LEAKS,) * kind.is_leak,
     )
 
 
-def _describe_growing(
-    loaded: LoadedTrace,
-    programs: Sequence[Path],
-    heap: str,
-    region: int,
-    needed: RecordingNeeds | None,
-) -> str:
-    """How fast live bytes grow, if they do, and when the region is full, if it is large enough."""
-    kind = find_kind(loaded.trace, loaded.profile)
-    if not kind.is_growing:
-        return ""
-    grows = describe_growth(kind, name_growing_sites(kind, loaded.trace, programs))
-    if needed is None:
-        return f"{grows} --measure tells when the heap is full."
-    if needed.r_safe is None or needed.r_safe > region:
-        return grows
-    filling = describe_filling(kind, heap, region, peak=kind.profile.u_max, need=needed.r_safe)
-    return f"{grows} {filling}"
+def _fills(kind: RecordingKind, refusal: Refusal) -> bool:
+    """True if what grew until a request failed is as much as this lacked.
+
+    What may be a cache counts where the bytes that were free, together, were too few; of a leak,
+    whose blocks lie between others, where the largest hole was.
+    """
+    lacking = refusal.size - (refusal.largest_hole if kind.is_leak else refusal.free)
+    return 0 < lacking <= kind.rate.slope * refusal.event
 
 
 def _search_needs(

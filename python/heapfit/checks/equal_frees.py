@@ -36,11 +36,10 @@ def settle_equal_frees(
         needs = measure(find_heap(_HEAP, STANDARD_ALIGNMENT), (trace, other)).memories
     oldest, newest_first = (math.inf if one is None else one for one in needs)
     told = ["more than 4 GiB" if one is None else f"{one:,} B" for one in needs]
-    both = f"{told[0]} if the oldest was, {told[1]} if the newest was"
-    is_newest = newest_first > oldest
-    kept = import_file(log, trace.path, newest) if is_newest else trace
-    which = "newest" if is_newest else "oldest"
+    kept, which = trace, "oldest"
+    if newest_first > oldest:
+        kept, which = import_file(log, trace.path, newest), "newest"
     return kept, (
-        f"Paired by size: which of equal blocks was freed is not told. {_HEAP} needs {both}; "
-        f"the trace frees the {which}.",
+        f"Paired by size: which of equal blocks was freed is not told. {_HEAP} needs {told[0]} "
+        f"if the oldest was, {told[1]} if the newest was; the trace frees the {which}.",
     )

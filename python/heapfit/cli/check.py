@@ -78,13 +78,12 @@ def _check_memories(command: CheckCommand, plan: MemoriesPlan, options: CheckOpt
 
 def _read_plan(command: CheckCommand) -> PlanFile | None:
     """The plan of a file, or of a heap and its size; None: recordings are compared with a base."""
-    plan, heap = command.plan, command.heap
-    if plan is not None and heap is not None:
+    if command.plan is not None and command.heap is not None:
         raise UsageError("give --plan or --heap, one of the two")
-    if plan is not None:
-        return load_plan(plan, takes_memories=True)
-    if heap is not None:
-        return parse_heap_size(heap)
+    if command.plan is not None:
+        return load_plan(command.plan, takes_memories=True)
+    if command.heap is not None:
+        return parse_heap_size(command.heap)
     if not command.base:
         raise UsageError("give --plan or --heap, or --base to compare recordings")
     if command.measure:

@@ -70,16 +70,11 @@ def check_parts(check: Check, *, is_whole: bool = False) -> list[Part]:
     if check.is_comparison:
         return [*head, *(part for one in rows for part in _growth_parts(one))]
     prospect = check.prospect
+    told = [_describe_prospect(prospect), _describe_largest(check), _describe_holes(rows)]
     return [
         *head,
         Fields({"prospect": prospect, "shard": shard_of(check)}),
-        *map(
-            Line,
-            filter(
-                None,
-                [_describe_prospect(prospect), _describe_largest(check), _describe_holes(rows)],
-            ),
-        ),
+        *map(Line, filter(None, told)),
         *(part for one in rows for part in _finding_parts(one, check, is_alone=is_one)),
         *map(Note, _list_unchecked(check)),
     ]
@@ -90,8 +85,8 @@ def headline_of(check: Check) -> str:
     base, rows, plan, failed = check.base, check.recordings, check.plan, check.failed
     verdict, first = "FAIL: " if failed else "PASS: ", (failed or rows)[0]
     if check.is_comparison and base is not None:
-        told = compare_with_base(first, base, plan)
-        return told if check.options.growth is None else f"{verdict}{told}"
+        is_judged = bool(failed) or check.options.growth is not None
+        return f"{verdict * is_judged}{compare_with_base(first, base, plan)}"
     if len(rows) == 1 or failed:
         many = f"{len(failed)} of {len(rows)} recordings fail; " if len(rows) > 1 else ""
         most = ", the most of them" if first.run.refusal and len(failed) > 1 else ""
@@ -171,6 +166,10 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
             f"{run.name} has a peak of {run.peak:,} B, {_growth(one)} beside "
             f"{(base and base.name) or 'the plan'}, and {check.options.growth or 0:g} % is allowed",
         ),
+        (
+            check.options.is_strict and CheckFinding.LEAKS in one.findings,
+            f"{run.name} leaks, though it{told.removeprefix(run.name)}",
+        ),
         (CheckFinding.MARGIN in one.findings, f"{told}; it uses {least}{used} of the reserve"),
     )
     return (reasons or [told])[0]
@@ -196,13 +195,15 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
         causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
     failed = (
         describe_refusal(
-            refusal, check.plan, site, is_growing=bool(one.grows), seconds=one.refused_after
+            refusal, check.plan, site, is_growing=one.is_filled, seconds=one.refused_after
         )
         if refusal
         else []
     )
-    told = [*causes, *filter(None, [one.grows]), *failed]
-    return told if causes or not told else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
+    grown = which_hold((one.grows, one.grows))
+    told = [*causes, *(grown + failed if one.is_filled else failed + grown)]
+    is_said = causes or not told or check.allows(one)
+    return told if is_said else [f"Cause: {told[0][0].lower()}{told[0][1:]}", *told[1:]]
 
 
 def describe_largest_growth(check: Check) -> list[str]:
@@ -218,7 +219,11 @@ def _compare_peaks(one: CheckedRecording, check: Check) -> str:
         return f"Its peak is {one.run.peak:,} B."
     whose = base.name or "the plan's recordings"
     other = f"; the plan is for {planned:,} B" if planned not in (0, base.peak) else ""
-    return f"Its peak is {one.run.peak:,} B; {whose} had {base.peak:,} B ({_growth(one)}){other}."
+    limit = f", above {check.options.growth or 0:g} %" * (CheckFinding.GREW in one.findings)
+    return (
+        f"Its peak is {one.run.peak:,} B; {whose} had {base.peak:,} B "
+        f"({_growth(one)}{limit}){other}."
+    )
 
 
 def _growth(one: CheckedRecording) -> str | None:
@@ -248,18 +253,9 @@ def describe_doubts(check: Check) -> list[str]:
     ]
 
 
-def say_verdict(one: CheckedRecording) -> str:
-    """The findings in words."""
-    words = {
-        "passed": "fits" if one.run.replayed else "compared",
-        "uses margin": "uses the reserve",
-    }
-    return words.get(one.verdict, one.verdict)
-
-
 _COLUMNS: tuple[Column[CheckedRecording], ...] = (
     Column("name", "recording", lambda one: one.run.name),
-    Column("verdict", "verdict", shown=say_verdict),
+    Column("verdict", "verdict"),
     Column("findings", value=lambda one: list(one.findings)),
     Column("events", "events", lambda one: one.run.trace.events),
     Column("replayed", value=lambda one: one.run.replayed),
@@ -290,7 +286,7 @@ def _explain_table(check: Check) -> list[str]:
     whose = f"{base.name or 'the plan'} ({base.peak:,} B){several}"
     return which_hold(
         (True, f"growth: of the peak, relative to {whose}.{allowed}"),
-        (check.is_comparison and limit is None, unset),
+        (check.is_comparison and limit is None and check.holds, unset),
     )
 
 
@@ -347,8 +343,9 @@ def _describe_holes(rows: Sequence[CheckedRecording]) -> str:
 def _finding_parts(one: CheckedRecording, check: Check, *, is_alone: bool) -> list[Part]:
     """The findings of a recording that is not green, and what grew; the screen begins with one."""
     opening = [] if is_alone else ["", f"{_describe_finding(one, check)}."]
-    if not one.findings:
-        told = f"{'' if is_alone else f'{one.run.name}: '}{one.grows}"
+    if check.allows(one) and set(one.findings) <= {CheckFinding.LEAKS}:
+        name, strict = "" if is_alone else f"{one.run.name}: ", " --strict fails on it."
+        told = f"{name}{one.grows}{strict * bool(one.findings)}"
         return [*map(Line, [*opening[:1], told])] if one.grows else []
     return [
         *map(Line, [*opening, *describe_cause(one, check), _compare_peaks(one, check)]),
@@ -377,15 +374,14 @@ def describe_refusal(
 
     `seconds`: from the start of the recording; told from a millisecond on.
     """
-    by, planned, within = "" if site is None else f" by {site}", peak_of_plan(plan), ", within the"
+    by, planned = "" if site is None else f" by {site}", peak_of_plan(plan)
     when = f" after {seconds:,.3f} s" if (seconds or 0) >= 1e-3 else ""
+    within = ", within the planned peak" * bool(planned)
     reasons = which_hold(
-        (not planned and refusal.free < refusal.size, ""),
-        (not planned, ": the heap is fragmented"),
-        (refusal.live + refusal.size > planned, ": above the planned peak"),
-        (plan.plan.filled_pools, f"{within} planned peak: the pools do not fit these sizes"),
-        (is_growing, f"{within} planned peak"),
-        (True, f"{within} planned peak: the heap is fragmented"),
+        (planned and refusal.live + refusal.size > planned, ": above the planned peak"),
+        (planned and plan.plan.filled_pools, f"{within}: the pools do not fit these sizes"),
+        (is_growing or (not planned and refusal.free < refusal.size), within),
+        (True, f"{within}: the heap is fragmented"),
     )
     return [
         f"A request for {refusal.size:,} B{by} came{when} with {refusal.live:,} B live"
@@ -435,7 +431,7 @@ def _order(changed: Sequence[GroupGrowth]) -> str:
     )
 
 
-DIFFERENT = "The builds differ, and with them the call sites: give --program"
+DIFFERENT = "The builds differ, and with them the call sites: give --program and --base-program."
 
 
 def _change_parts(changes: Changes) -> list[Part]:
@@ -445,7 +441,7 @@ def _change_parts(changes: Changes) -> list[Part]:
         parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
     return [
         *parts,
-        *map(Line, [f"{DIFFERENT}, --base-program."] if changes.are_builds_different else []),
+        *map(Line, which_hold((changes.are_builds_different, DIFFERENT))),
     ]
 
 

@@ -38,7 +38,6 @@ from heapfit.results.check import (
     describe_largest_growth,
     headline_of,
     list_grown,
-    say_verdict,
 )
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.page import name_source, order_sections, recording_kind
@@ -127,9 +126,8 @@ def _name_recording(one: CheckedRecording, check: Check) -> Cell:
 
 
 def _mark_verdict(one: CheckedRecording) -> Cell:
-    is_spent = set(one.findings) <= WARNINGS
-    tone = HOLDS if not one.findings else UNSURE if is_spent else FAILED
-    return Cell("", mark=say_verdict(one), tone=tone)
+    tone = FAILED if {*one.findings} - WARNINGS else UNSURE if one.findings else HOLDS
+    return Cell("", mark=one.verdict, tone=tone)
 
 
 def _make_grown_section(found: ShownCheck) -> Section | None:
@@ -140,8 +138,7 @@ def _make_grown_section(found: ShownCheck) -> Section | None:
     parts: list[Part] = []
     for what, changed in list_grown(changes):
         parts += [Heading(f"By {what}"), change_table(what, changed)]
-    different = f"{DIFFERENT} and --base-program."
-    parts += map(Line, which_hold((changes.are_builds_different, different)))
+    parts += map(Line, which_hold((changes.are_builds_different, DIFFERENT)))
     title = "What grew" if base and base.name else "What holds memory"
     return Section("grew", title, parts, title if check.is_comparison else "")
 
@@ -161,18 +158,21 @@ def _open_comparison(found: ShownCheck) -> Document:
 
 
 def _open(found: ShownCheck) -> Document:
-    check = found.check
-    plan, recordings = check.plan, check.recordings
-    refused = sum(one.run.refusal is not None for one in recordings)
-    grows = any(one.grows for one in recordings)  # it fits for now
-    spent = any(CheckFinding.MARGIN in one.findings for one in recordings)
-    badge = "Growing" if grows else "Uses the reserve" if spent else "Fits"
+    check, plan, recordings = found.check, found.check.plan, found.check.recordings
+    findings = {finding for one in recordings for finding in one.findings}
+    badge, *_ = which_hold(
+        (CheckFinding.RAN_OUT in findings, "Ran out"),
+        (findings - WARNINGS, "Does not fit"),
+        (any(one.grows for one in recordings), "Growing"),  # it fits for now
+        (CheckFinding.MARGIN in findings, "Uses the reserve"),
+        (True, "Fits"),
+    )
     return Document(
         command="check",
         title=f"{plan.name} in {size(plan.region)}",
         sections=(),
         sentences=(headline_of(check), *describe_doubts(check)),
         remarks=describe_cause(found.recording, check),
-        badge=badge if check.holds else "Ran out" if refused else "Does not fit",
-        tone=FAILED if not check.holds else UNSURE if grows or spent else HOLDS,
+        badge=badge,
+        tone=FAILED if not check.holds else HOLDS if badge == "Fits" else UNSURE,
     )

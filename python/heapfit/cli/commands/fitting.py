@@ -128,7 +128,7 @@ class CheckCommand(Command):
         ),
     ] = None
     strict: Annotated[
-        bool, Option("--strict", "Fail also if a run uses the margin or is not whole.")
+        bool, Option("--strict", "Fail also if a run leaks, uses the margin or is not whole.")
     ] = False
     measure: Annotated[
         bool,
