@@ -166,13 +166,21 @@ def test_the_memory_of_recorded_blocks_is_shown_beside_what_they_need(tmp_path):
 
 
 def test_what_was_served_inside_when_recorded_is_replayed_there(demand):
-    """The least first memory in which these requests, and what needs it, are all inside."""
-    served = np.where(demand.sites == 3, 131, 136).astype(np.uint8)
+    """The least heap that serves these requests alone, whatever they need: all sizes are tried."""
+    is_inside = (demand.sites == 3) & demand.asks
+    served = np.where(is_inside, 131, 136).astype(np.uint8)
     told = replace(demand, served=np.where(demand.asks, served, 0).astype(np.uint8))
     ground = MemorySearch(tuple(two(64 << 10)), (told,))
-    by_site = ground.least(InsideRule(sites=(3,)))
-    assert ground.recorded.share == by_site.share
-    assert ground.recorded.size >= by_site.size
+    assert ground.recorded.share == is_inside.sum() / demand.asks.sum()
+    events = demand.loaded.events
+    objects = events.objects()
+    kept = np.isin(objects, objects[is_inside])  # a request an object: nothing is resized
+    own = _engine.EventArray()
+    renamed = np.unique(objects[kept], return_inverse=True)[1].astype(np.uint32)
+    own.append(events.ops()[kept], renamed, events.sizes()[kept])
+    sizes = range(1024, 16_384, 8)
+    failed = [size for size in sizes if not _engine.Replay(HEAP.engine(), size).feed(own)]
+    assert ground.recorded.size == failed[-1] + 8
     assert MemorySearch(tuple(two(64 << 10)), (told, demand)).recorded is None
     alike = (Memory("one", 64 << 10, (), HEAP), Memory("other", 1 << 20, (), HEAP))
     assert MemorySearch(alike, (told,)).recorded is None
@@ -223,7 +231,7 @@ BOTH = ("internal=64K:dma", "psram=1M")
     ("heap", "alone", "shared", "reserve"),
     [
         ("heap_4", 14_120, 14_512, 14_120),
-        ("mattconte-tlsf", 23_280, 23_752, 0),
+        ("mattconte-tlsf", 23_280, 24_200, 0),
         ("nuttx", 14_480, 15_232, 14_480),
         ("rt-thread", 14_296, 14_848, 14_296),
         ("esp-tlsf", 14_816, 16_752, 0),
@@ -232,7 +240,10 @@ BOTH = ("internal=64K:dma", "psram=1M")
 def test_memories_are_as_large_as_the_systems_own_sources_need(
     recording, heap, alone, shared, reserve
 ):
-    """By the sources, 32 bit, each memory with one: in 8 B less they refuse, or less is inside."""
+    """By the sources, 32 bit, each memory with one: in 8 B less they refuse, or less is inside.
+
+    Of tlsf.c each multiple of 8 up to 26,000 was tried: 23,776 to 24,192 has twelve that fail.
+    """
     placing = place_recordings([recording], BOTH, PlacingOptions(0.6, allocators=(heap,)))
     chosen = placing.chosen
     assert (placing.alone.size, chosen.size, chosen.rule.reserve) == (alone, shared, reserve)
@@ -364,7 +375,10 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
-    assert check_memories(recording, plan).refusal is None
+    joint = check_memories(recording, plan)
+    assert joint.refusal is None
+    (rest,) = (one.footprint for one in joint.uses if one.name == "psram")
+    assert f"psram takes the rest: up to {rest:,} of its " in " ".join(shown.stdout.split())
     with pytest.raises(HeapfitError, match="several memories"):
         check(recording, placing.plan_file)
     grown = packets(tmp_path / "grown.csv", seed=9).read_text().replace(",1000,", ",4000,")

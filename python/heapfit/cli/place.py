@@ -30,6 +30,7 @@ from heapfit.results.longer import describe_longer_runs
 from heapfit.results.memories import (
     CURVE,
     RULES,
+    SET_APART,
     describe_outlook,
     describe_served,
     memories_page,
@@ -92,6 +93,8 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
         "changes": changes.test.to_rows(),
         "least_share_of_changes": {"change": changes.worst, "share": changes.share},
     }
+    found = (point for one in placing.curve for point in (one.by_size, one.by_site))
+    is_less = any(one and one.size < placing.alone.size for one in found)
     written = (("plan", command.output), ("report", command.report))
     return [
         Fields(fields),
@@ -107,7 +110,11 @@ def _parts(placing: Placing, names: dict[int, str], command: PlaceCommand) -> li
         *_settings_parts(placing, is_whole),
         *_site_parts(placing, names, is_whole),
         Fields(memories_tables(placing.plan)),
-        Line("How often a block is accessed is unknown, so no time is estimated."),
+        Line(f"{SET_APART} Accesses are unknown: no time is estimated."),
+        *map(
+            Line,
+            which_hold((is_less, "A rule that serves more may take less: blocks lie elsewhere.")),
+        ),
         *(part for one in placing.demands for part in note_parts(one.loaded.trace.info, one.name)),
         *(Line(f"{name:7}{path}", is_copied=True) for name, path in written if path is not None),
     ]

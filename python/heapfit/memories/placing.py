@@ -31,7 +31,6 @@ from heapfit.memories.search import (
     JoinedRequests,
     MemorySearch,
     join_requests,
-    plan_for,
 )
 from heapfit.memories.settings import STANDARD, WITHOUT_RESERVE, is_of_esp_idf, list_system_lines
 from heapfit.plan.memories import MemoriesPlan, Memory, parse_memory, require_different
@@ -70,7 +69,7 @@ class Placing(Tabular):
     is_partial: bool  # requests that need what the first memory has not are not counted
     share: float  # that was asked for
     needing: float  # the share of requests that needs something
-    alone: FoundRule | None  # what needs the first memory, and nothing else in it
+    alone: FoundRule  # what needs the first memory, and nothing else in it
     chosen: FoundRule  # the least memory of all rules
     by_size: FoundRule | None
     by_site: FoundRule | None
@@ -81,6 +80,7 @@ class Placing(Tabular):
     size: HeapSize  # of the first memory, with its margin
     changes: PlacedChanges  # of the program, in the chosen rule
     longer: LongerRuns  # what runs that are longer than the recordings need
+    settled: FoundRule  # the chosen rule in what is set: its reserve has the margin, too
     needs: tuple[str, ...]  # as they were told
     heap: Heap  # in each memory
 
@@ -107,8 +107,7 @@ class Placing(Tabular):
     @property
     def plan(self) -> MemoriesPlan:
         """The chosen rule, the first memory with its margin; the reserve has it, too."""
-        rule = self.with_margin(self.chosen.rule)
-        plan = plan_for(self.memories, rule, self.size.region, self.heap)
+        plan = self.settled.plan
         return replace(plan, rule=replace(plan.rule, needs=self.needs))
 
     @property
@@ -120,7 +119,7 @@ class Placing(Tabular):
     @property
     def system_lines(self) -> dict[str, tuple[str, ...]]:
         """The lines to copy of each system that has such memories, the likely one first."""
-        rule = None if self.by_size is None else self.with_margin(self.by_size.rule)
+        rule = self.by_size.rule.widen(self.chosen.size, self.size.region) if self.by_size else None
         alignment = self.plan_file.base_alignment
         return list_system_lines(self.sized_memories, rule, alignment, self.systems)
 
@@ -129,10 +128,6 @@ class Placing(Tabular):
         """The heaps of the systems that were recorded, as far as recordings tell."""
         found = (name_system_heap(one.loaded.trace.info.source) for one in self.demands)
         return {name for name in found if name}
-
-    def with_margin(self, rule: InsideRule) -> InsideRule:
-        """A rule whose reserve has the margin."""
-        return rule.widen(self.chosen.size, self.size.region)
 
     @property
     def plan_file(self) -> PlanFile:
@@ -266,6 +261,7 @@ def place_requests(
         size=size,
         changes=changes,
         longer=longer,
+        settled=search.point(chosen.rule.widen(chosen.size, size.region), size.region),
         needs=options.needs,
         heap=heap,
     )
@@ -336,8 +332,10 @@ def _choose(
     search: MemorySearch, load: Load, found: Sequence[FoundRule], options: PlacingOptions
 ) -> _Tried:
     """The rule whose first memory is the smallest with its margin, where all sizes above do."""
-    tried = [_try_out(search, load, one, options.margin) for one in found]
-    best = min(tried, key=lambda one: one[1].region)
+    best = min(
+        (_try_out(search, load, one, options.margin) for one in found),
+        key=lambda tried: tried[1].region,
+    )
     confirmed = search.confirm(best[0], options.share)
     is_confirmed = confirmed.size == best[0].size
     return best if is_confirmed else _try_out(search, load, confirmed, options.margin)

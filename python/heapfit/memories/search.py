@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from heapfit import _engine
 from heapfit.bisection import bisect_least
 from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.work import limit_to_try_all
 from heapfit.memories.demand import RecordingRequests, find_memories
 from heapfit.memories.joint import Joint, replay_jointly
 from heapfit.plan.memories import MemoriesPlan, Memory, MemoryRule, Order
@@ -39,7 +40,7 @@ class InsideRule:
     up_to: int = 0  # bytes of a request; 0: none by its size
     sites: tuple[int, ...] = ()  # call sites, whatever the size
     reserve: int = 0  # bytes of the first memory for requests with needs only
-    is_recorded: bool = False  # those that were served there when they were recorded
+    is_recorded: bool = False  # those that were served there when recorded, and no others
 
     def widen(self, size: int, wider: int) -> InsideRule:
         """The rule of a first memory of `size` bytes for a wider one: its reserve grows, too."""
@@ -123,15 +124,20 @@ class MemorySearch:
         plan = plan_for(self.memories, rule, size, self.heap)
         key = rule.is_recorded or rule.sites
         if key not in self._columns:
-            columns = [one.requests(plan) for one in self.demands]
-            tags = [one * rule.is_recorded for one in self._recorded_inside]
-            self._columns[key] = [one | tag for one, tag in zip(columns, tags, strict=True)]
+            self._columns[key] = [one.requests(plan) for one in self.demands]
+            if rule.is_recorded:
+                self._columns[key] = [
+                    np.where(at > 0, np.uint16(0), one | (at == 0))
+                    for one, at in zip(self._columns[key], self._served_in, strict=True)
+                ]
         return FoundRule(rule, size, plan, replay_jointly(plan, self.demands, self._columns[key]))
 
     @cached_property
-    def _recorded_inside(self) -> list[NDArray[np.bool_]]:
-        """The requests that were served in the first memory when they were recorded."""
-        return [one.asks & (find_memories(self.memories, one.served) == 0) for one in self.demands]
+    def _served_in(self) -> list[NDArray[np.int64]]:
+        """The memory of each request when it was recorded, by number; -1: unknown, or none."""
+        return [
+            np.where(one.asks, find_memories(self.memories, one.served), -1) for one in self.demands
+        ]
 
     @cached_property
     def recorded(self) -> FoundRule | None:
@@ -139,13 +145,11 @@ class MemorySearch:
 
         None where a recording does not tell it, or if the memory is too small for that.
         """
-        inside = self._recorded_inside
-        known = [find_memories(self.memories, one.served) >= 0 for one in self.demands]
-        if not all(one.any() for one in known):
+        if not all((at >= 0).any() for at in self._served_in):
             return None
         weights = np.concatenate([one.weights[one.asks] for one in self.demands])
         is_inside = np.concatenate(
-            [one[demand.asks] for one, demand in zip(inside, self.demands, strict=True)]
+            [at[one.asks] == 0 for at, one in zip(self._served_in, self.demands, strict=True)]
         )
         share = float(weights[is_inside].sum() / max(weights.sum(), 1e-9))
         return (found := self.least(InsideRule(is_recorded=True), share)) and self.confirm(
@@ -176,16 +180,22 @@ class MemorySearch:
         return self.point(rule, bisect_upwards(works, low, high, most))
 
     def confirm(self, point: FoundRule, share: float = 0.0) -> FoundRule:
-        """The same rule in the least memory from which on all sizes tried above do."""
+        """The same rule in the least memory from which on all sizes tried above do.
+
+        As few rules are confirmed, twice the events that a heap alone is given are replayed.
+        """
 
         def trial(size: int) -> tuple[bool, int, int, int]:
             tried = self.point(point.rule, size)
             taken = max(tried.joint.uses[0].footprint, self.smallest_region)
             used = self.heap.memory(taken) + point.rule.reserve
-            return self._does(tried, share), used, used, 1
+            return self._does(tried, share), used, used, events
 
         low = point.rule.reserve + self.heap.memory(self.smallest_region)
-        found = _engine.search_regions(trial, low, max(point.size, low))
+        events = sum(len(one.asks) for one in self.demands)
+        found = _engine.search_regions(
+            trial, low, max(point.size, low), most_events=2 * limit_to_try_all(events)
+        )
         return self.point(point.rule, found.r_safe) if found.r_safe else point
 
     @staticmethod

@@ -58,10 +58,11 @@ def list_system_lines(
 def list_esp_idf(rule: InsideRule) -> tuple[str, ...]:
     """The lines of sdkconfig for a rule by size.
 
-    >>> list_esp_idf(InsideRule(128))
+    >>> list_esp_idf(InsideRule(128))[1:]
     ('CONFIG_SPIRAM_MALLOC_ALWAYSINTERNAL=128', 'CONFIG_SPIRAM_MALLOC_RESERVE_INTERNAL=0')
     """
     return (
+        f"# These choose by size alone: the row of up to {rule.up_to:,} B, in its bytes.",
         f"CONFIG_SPIRAM_MALLOC_ALWAYSINTERNAL={rule.up_to}",
         f"CONFIG_SPIRAM_MALLOC_RESERVE_INTERNAL={rule.reserve}",
     )

@@ -36,7 +36,7 @@ def _percent(share: float | None) -> str | None:
 RULES: tuple[Column[tuple[str, FoundRule]], ...] = (
     Column("rule", "first memory serves first", lambda row: row[0]),
     Column("size", "bytes", lambda row: row[1].size, told=size),
-    Column("reserve", "for needs", lambda row: row[1].rule.reserve, told=size),
+    Column("reserve", "set apart", lambda row: row[1].rule.reserve, told=size),
     Column(
         "share",
         "requests",
@@ -56,7 +56,7 @@ CURVE: tuple[Column[CurvePoint], ...] = (
     Column("by_size", "by size", lambda one: one.by_size and one.by_size.size, told=known_size),
     Column("up_to", "up to", lambda one: one.by_size and one.by_size.rule.up_to, told=known_size),
     Column(
-        "reserve", "for needs", lambda at: at.by_size and at.by_size.rule.reserve, told=known_size
+        "reserve", "set apart", lambda at: at.by_size and at.by_size.rule.reserve, told=known_size
     ),
     Column(
         "by_site", "by call site", lambda one: one.by_site and one.by_site.size, told=known_size
@@ -64,11 +64,14 @@ CURVE: tuple[Column[CurvePoint], ...] = (
     Column("sites", "sites", lambda one: one.by_site and len(one.by_site.rule.sites)),
     Column(
         "site_reserve",
-        "for needs",
+        "set apart",
         lambda at: at.by_site and at.by_site.rule.reserve,
         told=known_size,
     ),
 )
+
+
+SET_APART = "Set apart: for what needs it alone."
 
 
 def memories_page(
@@ -82,7 +85,7 @@ def memories_page(
     record = pack_map(heap_map, names)
     rules = (
         "A rule says what the first memory serves first. Without margin, by exact replay of all "
-        "heaps together."
+        f"heaps together. {SET_APART}"
     )
     settings = [
         Copyable(f"settings-{system}", lines) for system, lines in placing.system_lines.items()
@@ -127,7 +130,7 @@ def describe_outlook(placing: Placing) -> list[str]:
     lasts = placing.longer.lasts(region)
     rest = (
         f"{one.name} takes the rest: up to {one.footprint:,} of its {sizes[one.name]:,} B."
-        for one in placing.chosen.joint.uses
+        for one in placing.settled.joint.uses
         if one.name in sizes
     )
     return [
