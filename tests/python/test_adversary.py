@@ -149,6 +149,7 @@ def test_bounds_says_the_worst_of_each_plan_in_its_region(tmp_path: Path) -> Non
     content = heapfit_json(*words, folder=tmp_path)
     small, large = content["attacks"]
     shown = heapfit(*words, folder=tmp_path).stdout
+    assert "-: none is proven. Worst cases above are of blocks" in " ".join(shown.split())
     assert small["region"] == 3000 < small["broken"] < small["proven"]["size"]
     assert small["broken"] > content["u_max"]
     assert f"small: requests within the limits run out of memory in {small['broken']:,} B." in shown

@@ -796,6 +796,16 @@ def test_a_simulated_row_is_marked(folder):
     assert "^ simulated from its algorithm" in both
 
 
+def test_what_a_heap_takes_beside_its_setting_is_told_and_is_all_that_check_counts_less(folder):
+    """K_HEAP_DEFINE has no struct sys_heap, of 12 B on 32 bit (include/zephyr/sys/sys_heap.h)."""
+    (row,) = heapfit_json("compare", "run.heap", "sys_heap", folder=folder)["rows"]
+    asked = ("run.heap", "--heap", "sys_heap:256K", "--measure")
+    (one,) = heapfit_json("check", *asked, folder=folder)["recordings"]
+    assert row["r_safe"] == one["r_safe"] + 12
+    shown = " ".join(heapfit("compare", "run.heap", "sys_heap", folder=folder).stdout.split())
+    assert "R has more than what is set, by which `check` counts: sys_heap 12 B." in shown
+
+
 def test_what_a_systems_heap_cannot_serve_is_left_out_with_the_reason(folder):
     shown = heapfit("compare", "aligned.heap", "heap_4", "tlsf", folder=folder).stdout
     assert "heap_4 skipped: event 1: asks for an alignment of 64" in " ".join(shown.split())

@@ -733,6 +733,28 @@ def test_a_planted_fault_is_found_by_its_name(
     assert {one.name for one in row.faults} == {name}
 
 
+def test_an_alignment_counted_from_the_region_fails_at_the_same_in_every_run(
+    trace: Trace, tmp_path: Path
+) -> None:
+    """The region of an attack has 64 KiB: it starts at an odd multiple of that."""
+    (tmp_path / "offsets.c").write_text(
+        '#include "heapfit_plugin.h"\n'
+        "static char *start; static size_t next, end, live;\n"
+        "void *plugin_init(void *region, size_t size, size_t alignment) {\n"
+        "    (void)alignment; start = region; end = size; next = live = 0; return region;\n}\n"
+        "void *plugin_alloc_aligned(void *heap, size_t alignment, size_t size) {\n"
+        "    (void)heap; size_t at = (next + alignment - 1) / alignment * alignment;\n"
+        "    if (at > end || size > end - at) return 0;\n"
+        "    next = at + size; live++; return start + at;\n}\n"
+        "void plugin_free(void *heap, void *block) {\n"
+        "    (void)heap; (void)block; if (--live == 0) next = 0;\n}\n"
+    )
+    built = build(plugin_of(tmp_path / "offsets.c"), tmp_path / "built")
+    told = [" ".join(map(str, measure(built, trace).faults)) for _ in range(4)]
+    assert len(set(told)) == 1
+    assert "a block is not aligned to 131,072 as requested" in told[0]
+
+
 def test_every_name_of_a_fault_is_planted() -> None:
     assert set(PLANTED.values()) == set(FAULT_NAMES)
 

@@ -106,11 +106,16 @@ _ATTACK: tuple[Column[Attack], ...] = (
 
 def _attack_parts(attacks: Sequence[Attack], u_max: int) -> list[Part]:
     """The worst that was found of each plan, between its region and what is proven."""
-    over: Column[Attack] = Column(
-        heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None
+    told: list[Column[Attack]] = [
+        *_ATTACK,
+        Column(heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None),
+        *columns("breaks_any", "plays", "events", "is_stopped"),
+    ]
+    proven = (
+        "proven at most: a region, tables included, for these sizes with no more of each live "
+        "than here; -: none is proven. Worst cases above are of blocks, of any sizes."
     )
-    told = [*_ATTACK, over, *columns("breaks_any", "plays", "events", "is_stopped")]
-    sentences = (Line(_describe_attack(one)) for one in attacks)
+    sentences = map(Line, [*map(_describe_attack, attacks), proven])
     return [Line(""), Table(told, attacks, "attacks"), *sentences] if attacks else []
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, margin_for
 from heapfit.forecast.horizon import MOST_TIMES, Horizon, UnknownRuns
-from heapfit.forecast.kind import Kind, RecordingKind
-from heapfit.forecast.load import ENOUGH_BURSTS, FEWEST_EVENTS, RARE, USUAL
+from heapfit.forecast.kind import FEWEST_FOR_SIZE, Kind, RecordingKind
+from heapfit.forecast.load import ENOUGH_BURSTS, RARE, USUAL
 from heapfit.plan.quantities import format_count
 
 _TIMES = (1.0, 10.0, MOST_TIMES)
@@ -74,7 +74,13 @@ class LongerRuns:
         """What runs need that are too long for a setting, or why no one can say."""
         if self.refusal is not None:
             return self.refusal.sentence()
-        known = [(row.name, row.needed) for row in self.rows if row.times > 1 and row.needed]
+        # What may be a cache tells nothing of a hundred times its length.
+        known = [
+            (row.name, row.needed)
+            for row in self.rows
+            if row.needed and row.times > 1
+            if row.is_asked or not self.is_growing or row.times < MOST_TIMES
+        ]
         texts = [
             f"{name} " + (f"up to {needed:,} B" if needed <= _MANY * setting else "many times this")
             for name, needed in known
@@ -102,7 +108,7 @@ def tell_longer_runs(
     load, growth = known.load, 0.0
     if load.is_start:
         few = f"{format_count(load.events, 'event')} are a start"
-        return LongerRuns((), UnknownRuns(few, f"record {FEWEST_EVENTS} at least"), False)
+        return LongerRuns((), UnknownRuns(few, f"record {FEWEST_FOR_SIZE} at least"), False)
     if load.bursts:
         return LongerRuns((), _refuse_bursts(load.bursts, size), False)
     if kind.is_growing:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.replacement import IncumbentVerdict
 from heapfit.comparison.margin import ENOUGH_OF_SMALL, SMALL_PEAK, HeapSize, MarginBasis
-from heapfit.forecast.load import FEWEST_EVENTS
+from heapfit.forecast.kind import FEWEST_FOR_SIZE
 from heapfit.plan.quantities import format_count, format_saving, format_share
 
 
@@ -30,7 +30,7 @@ class Answer:
         if load.is_start:
             return (
                 f"{format_count(load.events, 'event')} cannot tell a size: record "
-                f"{FEWEST_EVENTS} at least, of the program at its work."
+                f"{FEWEST_FOR_SIZE} at least, of the program at its work."
             )
         if self.is_kept and not self.is_known:
             why = f" for a run of {lasts}" if lasts else ""

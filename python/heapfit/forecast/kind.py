@@ -37,6 +37,7 @@ from heapfit.trace.stored import Trace
 
 WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
+FEWEST_FOR_SIZE = 300  # events of a recording; fewer are a start, whose size is none
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
 _EXPLAINS = 0.8  # of what live bytes gain at last, what grows alone
@@ -133,8 +134,8 @@ def judge(profile: Profile) -> tuple[Kind, str]:
     windows = cut_windows(profile, WINDOWS)
     if not tells_windows(windows):
         return Kind.TOO_SHORT, (
-            f"{format_count(profile.events, 'event')}; that takes {WINDOWS * FEWEST_EVENTS} at "
-            "least (a heap's size, by fit, fewer)"
+            f"{format_count(profile.events, 'event')}; the kind takes {WINDOWS * FEWEST_EVENTS} "
+            f"at least, a heap's size by fit {FEWEST_FOR_SIZE}"
         )
     period, ending = find_period(profile) or 0, _share_of_end(profile)
     rises = grows(windows.troughs)

@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.kind import WINDOWS, Kind, judge, tells_windows
+from heapfit.forecast.kind import FEWEST_FOR_SIZE, WINDOWS, Kind, judge, tells_windows
 from heapfit.forecast.windows import cut_windows
 from heapfit.trace.profile import Profile
 
@@ -28,7 +28,6 @@ RARE: Final = 0.01  # the chance of a run to need more than the size that is set
 USUAL: Final = 0.1  # and than the bytes that most runs need
 OWN_RUNS: Final = 8  # recordings that tell their spread themselves
 ENOUGH_BURSTS: Final = 20  # to know how large they get
-FEWEST_EVENTS: Final = 300  # of a recording; fewer are a start, whose size is none
 _EULER = 0.5772  # the mean of Gumbel's standard law
 
 # By the chance: percent beyond what one recording needs, percent more for each decade that a run
@@ -51,7 +50,7 @@ class Load:
     skew: float = 0.0  # L-skewness of the peaks of windows, the mean over recordings; 0 to 0.5
     spread: float = 1.0  # 1; less where the windows' peaks are nearly the same, 0 where they are
     is_job: bool = False  # each does its work and ends, or grows to its end
-    events: int = FEWEST_EVENTS  # of the longest recording
+    events: int = FEWEST_FOR_SIZE  # of the longest recording
     bursts: int = 0  # windows that stand out, where they are too few to know how large they get
 
     @classmethod
@@ -80,7 +79,7 @@ class Load:
     @property
     def is_start(self) -> bool:
         """True if it is too short to set a size by."""
-        return self.events < FEWEST_EVENTS
+        return self.events < FEWEST_FOR_SIZE
 
     @property
     def u_max(self) -> int:

@@ -196,10 +196,10 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
 
     `every`: those of plug-ins, too.
     """
-    tolerances = [row.heap.tolerance for row in rows if row.heap.tolerance is not None]
-    largest = max(tolerances, default=0)
+    largest = max((row.heap.tolerance or 0.0 for row in rows), default=0.0)
     sets = {row.heap.setting for row in rows if not (row.heap.is_ours or row.heap.unset)}
     near = f"within {largest:g} % of the source's" if largest else "each region as the source's"
+    beside = ", ".join(f"{row.name} {row.heap.unset:,}" for row in rows if row.heap.unset)
     return which_hold(
         (
             any(row.trained_on_this_trace for row in rows),
@@ -214,10 +214,11 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
             "# sized deallocation: the program passes the size when it frees or resizes.",
         ),
         (
-            tolerances,
+            any(not row.heap.is_ours for row in rows),
             f"^ {SIMULATED}, as on 32 bit; R is {' or '.join(sorted(sets)) or 'its memory'}, "
             f"{near}; accesses are those of heapfit's code for it.",
         ),
+        (beside, f"R has more than what is set, by which `check` counts: {beside} B."),
     )
 
 

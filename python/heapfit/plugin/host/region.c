@@ -22,19 +22,20 @@ static size_t alignment_for(size_t size) {
 }
 
 void make_region(size_t size, bool has_uses) {
-    const size_t alignment = alignment_for(size);
+    const size_t alignment = alignment_for(size), turn = 2 * alignment;
     const size_t pages = (size + PAGE - 1) / PAGE * PAGE;
     heap_region = (region){NULL, size, pages, NULL};
-    if (size > SIZE_MAX / 2 - 2 * alignment) {
+    if (size > SIZE_MAX / 2 - 2 * turn) {
         return;
     }
-    unsigned char *mapping = mmap(NULL, pages + alignment + 2 * PAGE, PROT_NONE,
+    unsigned char *mapping = mmap(NULL, pages + turn + 2 * PAGE, PROT_NONE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if ((void *)mapping == MAP_FAILED) {
         return;
     }
     const uintptr_t low = (uintptr_t)mapping + PAGE;
-    unsigned char *start = mapping + PAGE + ((alignment - low % alignment) % alignment);
+    /* An odd multiple, so that larger alignments find the same start in every run. */
+    unsigned char *start = mapping + PAGE + ((turn + alignment - low % turn) % turn);
     if (mprotect(start, pages, PROT_READ | PROT_WRITE) != 0) {
         return;
     }
