@@ -319,9 +319,10 @@ def test_compare_tells_of_plug_ins_beside_ours_and_ends_with_3_after_faults(
     (row,) = content["plugins"]
     assert (sound.returncode, row["name"], row["faults"]) == (0, "faulty", [])
     assert row["bits"] == 64, "the recording's"
+    assert "@ built for 64 bits: pointers twice as wide" in shown.stdout
     rows = [line.split() for line in shown.stdout.splitlines()]
     ours, foreign = (
-        next(row for row in rows[2:] if row[:1] == [one]) for one in ("tlsf", "faulty")
+        next(row for row in rows[2:] if row[:1] == [one]) for one in ("tlsf", "faulty@")
     )
     assert len(ours) == len(foreign), "of one table"
     assert abs(rows.index(ours) - rows.index(foreign)) == 1

@@ -28,10 +28,9 @@ _COLUMNS: tuple[Column[LabelledRow], ...] = tuple(
 
 def plugin_parts(rows: Sequence[LabelledRow]) -> list[Part]:
     """What is said of plug-ins beside their rows in the table, their faults last."""
-    trace: Column[LabelledRow] = Column("trace", value=lambda one: one[0])
     distinct = {row.name: row for _, row in rows}.values()
     return [
-        Table([*_COLUMNS, trace], rows, "plugins"),
+        Table([*_COLUMNS, Column("trace", value=lambda one: one[0])], rows, "plugins"),
         *(Line(_describe_build(row)) for row in distinct),
         *map(Line, dict.fromkeys(f"{row.name}: {note}." for _, row in rows for note in row.notes)),
         *(Line(text) for row in distinct for text in _describe_attacks(row)),

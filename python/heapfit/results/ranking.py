@@ -135,8 +135,8 @@ def explain_ranking(
     `work` is given where more was done than the comparison, with the events of all recordings.
     """
     rows, done = comparison.rows, work or comparison.work
-    events = max(events or comparison.trace.events, 1)
-    over = {"events": done.events, "over_trace": round(done.events / events, 1)}
+    times = done.events / max(events or comparison.trace.events, 1)
+    over = {"events": done.events, "over_trace": round(times, 1)}
     own = ", ".join(f"{one.name} {one.own:,}" for one in rows if one.own)
     texts = [
         f"Regions in bytes, at a multiple of {comparison.base_alignment}; U_max (peak of live "
@@ -177,7 +177,7 @@ def layout_note(row: Row) -> str | None:
 def marks_of(row: Row | PluginRow) -> str:
     """The marks after a row's name or figure, which `explain_marks` explains."""
     if isinstance(row, PluginRow):
-        return "#" * row.is_sized
+        return "#" * row.is_sized + "@" * (row.bits == 64)
     special = "+" * row.is_in_pieces + "#" * row.needs_size + "^" * (not row.heap.is_ours)
     return special + ("*" if row.trained_on_this_trace else "")
 
@@ -198,23 +198,22 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
     """
     largest = max((row.heap.tolerance or 0.0 for row in rows), default=0.0)
     sets = {row.heap.setting for row in rows if not (row.heap.is_ours or row.heap.unset)}
+    marks = "".join(map(marks_of, every))
     near = f"within {largest:g} % of the source's" if largest else "each region as the source's"
     beside = ", ".join(f"{row.name} {row.heap.unset:,}" for row in rows if row.heap.unset)
     return which_hold(
+        ("*" in marks, "* trained on this trace: another run may need more."),
+        ("+" in marks, "+ blocks in pieces: for callers that follow a block from piece to piece."),
         (
-            any(row.trained_on_this_trace for row in rows),
-            "* trained on this trace: another run may need more.",
-        ),
-        (
-            any(row.is_in_pieces for row in rows),
-            "+ blocks in pieces: for callers that follow a block from piece to piece.",
-        ),
-        (
-            any("#" in marks_of(row) for row in every),
+            "#" in marks,
             "# sized deallocation: the program passes the size when it frees or resizes.",
         ),
         (
-            any(not row.heap.is_ours for row in rows),
+            "@" in marks,
+            "@ built for 64 bits: pointers twice as wide as others' (--pointer-bits 32).",
+        ),
+        (
+            "^" in marks,
             f"^ {SIMULATED}, as on 32 bit; R is {' or '.join(sorted(sets)) or 'its memory'}, "
             f"{near}; accesses are those of heapfit's code for it.",
         ),
