@@ -142,7 +142,9 @@ void bind_group_troughs(nb::module_ &module) {
                      "Least live bytes, a row of windows for each group.")
         .def_prop_ro("held", &of_groups<&Result::held>, fresh,
                      "Live bytes at the end that were born since the first window began.")
-        .def_prop_ro("held_blocks", &of_groups<&Result::held_blocks>, fresh);
+        .def_prop_ro("held_blocks", &of_groups<&Result::held_blocks>, fresh)
+        .def_prop_ro("held_long", &of_groups<&Result::held_long>, fresh,
+                     "Of the held bytes those born in the first half of the windows.");
     nb::class_<GroupTroughs>(module, "GroupTroughs",
                              "Least live bytes of groups of blocks in windows of equal length.")
         .def(

@@ -65,7 +65,10 @@ void check_groups(std::span<const Event> events) {
     const GroupTroughsResult found = pass.result();
     CHECK(found.windows == cut.windows);
     for (std::uint32_t group = 0; group < groups; group++) {
-        CHECK(found.held[group] == held_of(events, sizes, cut.first, group));
+        const std::uint64_t held = held_of(events, sizes, cut.first, group);
+        const std::uint64_t middle = cut.first + cut.windows / 2 * cut.events;
+        CHECK(found.held[group] == held);
+        CHECK(found.held_long[group] == held - held_of(events, sizes, middle, group));
         for (std::size_t window = 0; window < cut.windows; window++) {
             CHECK(found.troughs[group * cut.windows + window] ==
                   trough_of(sizes, cut, window, group));

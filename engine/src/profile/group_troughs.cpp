@@ -13,9 +13,10 @@ struct GroupTroughs::Visitor {
     std::span<Group> groups;
     std::span<const std::uint32_t> group_of;
     bool is_late;
+    bool is_old;
 
     bool allocated(std::size_t i, const Event &event, Object &object) {
-        object = {event.size, group_of[i], is_late};
+        object = {event.size, group_of[i], is_late, is_old};
         groups[object.group].live += object.size;
         return true;
     }
@@ -50,7 +51,9 @@ void GroupTroughs::feed(std::span<const Event> events, std::span<const std::uint
     }
     while (!events.empty()) {
         const std::size_t count = std::min<std::uint64_t>(events.size(), room());
-        Visitor visitor{groups_, group_of, events_ >= cut_.first};
+        const bool is_late = events_ >= cut_.first;
+        const bool is_old = is_late && events_ < cut_.first + cut_.windows / 2 * cut_.events;
+        Visitor visitor{groups_, group_of, is_late, is_old};
         follow_all(events.first(count), events_, objects_, visitor);
         events_ += count;
         events = events.subspan(count);
@@ -85,9 +88,9 @@ void GroupTroughs::close_window() {
 GroupTroughsResult GroupTroughs::result() const {
     const std::size_t groups = groups_.size();
     const std::size_t windows = troughs_.size();
-    GroupTroughsResult result{windows, std::vector<std::uint64_t>(groups * windows),
-                              std::vector<std::uint64_t>(groups),
-                              std::vector<std::uint64_t>(groups)};
+    GroupTroughsResult result{
+        windows, std::vector<std::uint64_t>(groups * windows), std::vector<std::uint64_t>(groups),
+        std::vector<std::uint64_t>(groups), std::vector<std::uint64_t>(groups)};
     for (std::size_t window = 0; window < windows; window++) {
         for (std::size_t group = 0; group < troughs_[window].size(); group++) {
             result.troughs[group * windows + window] = troughs_[window][group];
@@ -96,6 +99,7 @@ GroupTroughsResult GroupTroughs::result() const {
     objects_.for_each_live([&](const Object &object) {
         result.held[object.group] += object.is_late ? object.size : 0;
         result.held_blocks[object.group] += object.is_late ? 1U : 0U;
+        result.held_long[object.group] += object.is_old ? object.size : 0;
     });
     return result;
 }

@@ -44,8 +44,7 @@ def name_growing_sites(
     growing = {part.name for part in kind.growth if part.family == "site"}
     programs = programs or (find_recorded_program(trace) if growing else ())
     if not growing or not programs:
-        told = trace.info.names
-        return {site: told[site] for site in growing & told.keys()}
+        return {site: name for site, name in trace.info.names.items() if site in growing}
     callers = {site: trace.chains.get(site, (site,)) for site in kind.sites}
     known = frames_in(programs, {one for chain in callers.values() for one in chain})
     texts = {caller: _describe_callers(places) for caller, places in known.items()}

@@ -38,6 +38,7 @@ _MAKES_UP = 0.5  # of the slope of all live bytes, for a group that has as much 
 SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for a world with a clock
 _LARGER = 0.1  # by as much at least do sizes rise that grow
 _LASTS = 0.5  # of the pace of its first half, that growth has in its second
+_KEPT = 0.8  # of what a group rose by in half of the windows, that it never frees if it leaks
 _TINY = 1e-9  # bytes: steps that are all alike have no deviation
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
@@ -51,12 +52,22 @@ class BlockGroup:
     troughs: Troughs = field(repr=False, compare=False)  # live bytes, of each window
     held: int  # bytes born after the start-up and live at the end
     blocks: int  # likewise
+    old: int  # of the bytes held, those born in the first half of the windows
     frame: int = 0  # of a call site: its innermost caller that no site beside the growing ones has
 
     @property
     def trend(self) -> Trend:
         """The trend of its growth, in bytes from one window to the next."""
         return trend_of_growth(self.troughs)
+
+    @property
+    def is_kept(self) -> bool:
+        """True if nearly all that it rose by in the first half of the windows is live at the end.
+
+        Blocks that live long gather, too, in a short recording, before the first of them are freed.
+        """
+        rose = find_trend(self.troughs).slope * (len(self.troughs) // 2)
+        return self.old >= _KEPT * rose
 
 
 def find_joint_trend(growth: Sequence[BlockGroup]) -> Trend:
@@ -76,19 +87,28 @@ def find_joint_trend(growth: Sequence[BlockGroup]) -> Trend:
 
 
 def find_growth(
-    series: Sequence[BlockGroup], sites: Sequence[int], chains: Chains, total: Trend | None
+    series: Sequence[BlockGroup],
+    sites: Sequence[int],
+    chains: Chains,
+    total: Trend | None,
+    newest: float,
 ) -> tuple[BlockGroup, ...]:
     """The groups that grow, of each family those that hold most first.
 
-    `total` is the trend of all live bytes where these grow. If no group is then found by itself,
-    those that make up half of it are the ones.
+    `total` is the trend of all live bytes where these grow, `newest` the slope of their second
+    half. Where those that are seen to grow by themselves make up less than half of that together,
+    the ones that have half of `total` alone are added.
     """
+    held = [one for one in series if _is_held(one)]
     found = [
-        one for one in series if _is_held(one) and grows(one.troughs, len(series), STEEP_OF_GROUPS)
+        one for one in held if one.is_kept and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
-    if total is not None and not found:
-        part = _MAKES_UP * total.slope
-        found = [one for one in series if _is_held(one) and find_trend(one.troughs).slope >= part]
+    if total is not None and not (found and find_joint_trend(found).slope >= _MAKES_UP * newest):
+        found += [
+            one
+            for one in held
+            if one not in found and find_trend(one.troughs).slope >= _MAKES_UP * total.slope
+        ]
     growing = {one.name for one in found if one.family == "site"}
     frames = own_frames(growing, {site: chains.get(site, (site,)) for site in sites})
     parts = [replace(one, frame=frames[one.name] if one.family == "site" else 0) for one in found]
@@ -132,9 +152,13 @@ def grows(troughs: Troughs, tests: int = 1, steep: float = STEEP) -> bool:
 
 
 def lasts(troughs: Troughs) -> bool:
-    """True if growth goes on at its pace; a cache takes fewer bytes the fuller it is."""
+    """True if growth goes on at its pace; a cache takes fewer bytes the fuller it is.
+
+    At that of its first half, and of the whole: one step between the halves is in neither.
+    """
     half = len(troughs) // 2
-    return find_trend(troughs[half:]).slope >= _LASTS * find_trend(troughs[:half]).slope
+    pace = max(find_trend(one).slope for one in (troughs[:half], troughs))
+    return find_trend(troughs[half:]).slope >= _LASTS * pace
 
 
 def trend_of_growth(troughs: Troughs) -> Trend:
@@ -207,8 +231,12 @@ def follow_groups(
         for one in _series_of(family, list(numbers[family]), troughs[family].result())
     ]
     end = int(batch["time"][-1])
-    apart = end / trace.info.events if end >= SHORTEST_CLOCK else 0.0
-    return series, tuple(numbers["site"]), apart, (sums / np.maximum(1, counts))[:-1]
+    return (
+        series,
+        tuple(numbers["site"]),
+        end / trace.info.events if end >= SHORTEST_CLOCK else 0.0,
+        (sums / np.maximum(1, counts))[:-1],
+    )
 
 
 def _series_of(
@@ -218,8 +246,10 @@ def _series_of(
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
     for number in np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist():
         if number < len(names) and names[number]:
-            held, blocks = int(found.held[number]), int(found.held_blocks[number])
-            yield BlockGroup(family, names[number], rows[number], held, blocks)
+            held = (found.held, found.held_blocks, found.held_long)
+            yield BlockGroup(
+                family, names[number], rows[number], *(int(one[number]) for one in held)
+            )
 
 
 def _number(names: NDArray[np.uint64], numbers: dict[int, int]) -> NDArray[np.uint32]:

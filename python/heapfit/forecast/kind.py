@@ -94,7 +94,9 @@ class RecordingKind(Brief):
     @property
     def is_leak(self) -> bool:
         """True if blocks are kept at a pace that lasts."""
-        return self.is_growing and bool(self.growth) and lasts(self.growth[0].troughs)
+        return self.is_growing and any(
+            one.is_kept and lasts(one.troughs) for one in self.growth[:1]
+        )
 
 
 def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
@@ -110,9 +112,9 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if not is_growing and sizes_grow(sizes, windows) and holds:
         is_growing, total = True, trend_of_growth(windows.peaks)
         kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
-    growth = find_growth(series, sites, trace.chains, total if is_growing else None)
-    joint = find_joint_trend(growth) if growth else total
     newest = find_trend(windows.troughs[len(windows) // 2 :]).slope
+    growth = find_growth(series, sites, trace.chains, total if is_growing else None, newest)
+    joint = find_joint_trend(growth) if growth else total
     if growth and holds:
         kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
     return RecordingKind(
@@ -178,8 +180,9 @@ def _needs_most_at_start(profile: Profile, windows: Windows) -> bool:
     each = windows.events // profile.bucket_width
     count = int(windows.starts[0]) // windows.events
     lowest = profile.live_lowest[: count * each].reshape(count, each).min(axis=1)
-    held = max(int(lowest.max(initial=0)), int(windows.troughs[:third].max()))
-    return held > int(windows.peaks[third:].max())
+    return bool(
+        max(lowest.max(initial=0), windows.troughs[:third].max()) > windows.peaks[third:].max()
+    )
 
 
 def _has_phases(windows: Windows) -> bool:

@@ -98,9 +98,8 @@ class Load:
             return max(0.0, 100 * (find_level(self.peaks, times, chance) / self.u_max - 1))
         base, decade, by_skew = _LAWS[chance]
         least = base + decade * log10(times / self.runs) + by_skew * self.skew
-        size = log2(max(self.u_max, 1))
-        share = np.interp(size, _JOB_PEAKS, _JOB_SHARES) if self.is_job else self.spread
-        return max(0.0, least * float(share))
+        by_size = np.interp(log2(max(self.u_max, 1)), _JOB_PEAKS, _JOB_SHARES)
+        return max(0.0, least * float(by_size if self.is_job else self.spread))
 
 
 def find_level(values: Values, times: float, chance: float) -> float:
@@ -139,9 +138,8 @@ def _find_moments(ordered: NDArray[np.float64]) -> tuple[float, float, float]:
     place = np.arange(count, dtype=np.float64)
     mean = float(ordered.mean())
     second = float(ordered @ place) / (count * (count - 1))
-    spread = max(0.0, 2 * second - mean)
     third = float(ordered @ (place * (place - 1))) / (count * (count - 1) * (count - 2))
-    return mean, spread, 6 * third - 6 * second + mean
+    return mean, max(0.0, 2 * second - mean), 6 * third - 6 * second + mean
 
 
 def _count_outstanding(peaks: NDArray[np.int64]) -> int:

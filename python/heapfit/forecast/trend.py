@@ -52,8 +52,8 @@ def find_trend(values: Values) -> Trend:
     if variance == 0:
         return Trend(slope, slope, slope, 1.0)
     z = max(0.0, abs(score) - 1) / sqrt(variance * find_dependence(series, slope))
-    spread = NORMAL_95 * sqrt(variance * find_dependence(series, slope, _BIASES_OF_LINE))
-    low, high = _interval(slopes, spread)
+    deviation = sqrt(variance * find_dependence(series, slope, _BIASES_OF_LINE))
+    low, high = _interval(slopes, NORMAL_95 * deviation)
     return Trend(slope, low, high, erfc(z / sqrt(2)))
 
 

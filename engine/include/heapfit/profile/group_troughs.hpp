@@ -29,6 +29,7 @@ struct GroupTroughsResult {
     std::vector<std::uint64_t> troughs;     // bytes, a row of windows for each group
     std::vector<std::uint64_t> held;        // bytes of each group, born in the windows or later
     std::vector<std::uint64_t> held_blocks; // likewise
+    std::vector<std::uint64_t> held_long;   // of `held`, born in the first half of the windows
 };
 
 class GroupTroughs {
@@ -46,6 +47,7 @@ class GroupTroughs {
         Bytes size;
         std::uint32_t group;
         bool is_late; // born since the first window began
+        bool is_old;  // and before the second half of the windows
     };
 
     struct Group {
