@@ -18,6 +18,7 @@ from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
 from heapfit.images.snapshot import read_image, write_snapshot
 from heapfit.importers import ImportOptions, OwnLines
+from heapfit.importers.formats import FRAMES, find_format
 from heapfit.importers.many import import_files
 from heapfit.results.image import describe_heap
 from heapfit.sweep import Sweep
@@ -54,14 +55,15 @@ def run(command: ImportCommand) -> None:
 
 def _import_image(command: ImportCommand) -> None:
     """Stores the heaps of a memory image as a snapshot."""
-    if len(command.files) > 2 or len(command.programs or ()) != 1:
+    (source, *logs), programs = command.files, command.programs or []
+    if len(programs) != 1 or logs[1:] or any(find_format(one) is not FRAMES for one in logs):
         raise HeapfitError(
             "a memory image: give its file, at most the recorder's log behind it, and its program: "
-            "--program FIRMWARE"
+            "--program FIRMWARE (two dumps are imported one by one, then heapfit profile A.json "
+            "B.json compares them)"
         )
-    (source, *logs), program = command.files, (command.programs or [])[0]
     target = command.output or Path(f"{source_name(source)}.json")
-    snapshot = read_image(source, program, command.at, *logs)
+    snapshot = read_image(source, programs[0], command.at, *logs)
     write_snapshot(snapshot, target)
     print_result(
         (

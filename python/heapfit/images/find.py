@@ -31,7 +31,7 @@ _Names: TypeAlias = dict[str, int]
 
 _MOST, _TOLD = 64, 3  # heaps of a row, and variables that may say where one ends; heaps not there
 _LONGEST, _FEW = 80, 8  # signs of a symbol's name; bytes of such a variable, and chunks
-_PATHS = ("key", "links", "base", "top", "owner")  # columns that a reading needs as numbers
+_PATHS = ("key", "links", "base", "top", "last", "owner")  # columns that a reading needs as numbers
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
 
@@ -142,7 +142,7 @@ def _read(memory: DumpedMemory, row: Layout, names: _Names, name: str) -> Dumped
     row = {one: names[one] if one in row["let"] else value for one, value in row.items()}
     row |= {one: paths.sum(row[one]) for one in _PATHS if row[one]}
     if any(paths.sum(path) != value for path, value in row["sign"].items()):
-        raise LookupError("is of another build, or its first words are overwritten")
+        raise LookupError(row["other"])
     start = paths.sum(row["start"])
     if start < memory.pointer or start >> 8 * memory.pointer:
         raise NullError("was not used yet")
@@ -175,8 +175,6 @@ def _find_ends(memory: DumpedMemory, row: Layout, paths: Paths, start: int) -> d
         return {paths.sum(row["end"]): "its own words say where it ends"}
     most = max(at + len(data) for at, data in memory.spans if at <= start < at + len(data))
     walk = Walk(memory, row, paths, DumpedHeap(row["title"], "", start, most))
-    if row["last"]:
-        return {walk.end_of(paths.sum(row["last"])): "its own words say which chunk is the last"}
     chunks = islice(walk.chain(start, set()), MOST_CHUNKS)
     ends = {max((end for end, *_ in chunks), default=start): ""}
     kept = (
@@ -199,7 +197,6 @@ def _confirm(heap: DumpedHeap, row: Layout, paths: Paths) -> None:
     live = heap.pieces(LIVE)
     found = {
         "B free": sum(one.span for one in heap.pieces(FREE)),
-        "B": heap.end - heap.start,
         "live blocks": len(live) + len(heap.pieces(OWN)),
         "live bytes": sum(one.span + (row["tail"] - row["block"]) * row["word"] for one in live),
     }

@@ -188,7 +188,7 @@ class Walk:
         if layout["marks"] or chunk == layout["top"]:
             return self._bounds.get(chunk)
         try:
-            end = self.end_of(chunk)
+            end = heap.end if chunk == layout["last"] else self.end_of(chunk)
             if not chunk + layout["least"] <= end <= heap.end or (
                 (end - heap.start) % layout["step"] and end != heap.end
             ):
@@ -213,7 +213,12 @@ class Walk:
         layout = self._layout
         is_held = all(self._field(chunk, at) ^ layout["key"] == one for at, one in layout["holds"])
         is_lost = self._torn is None and self._free and (chunk in self._free) is is_used
-        if chunk == self._torn or is_lost or (is_used and not is_held):
+        if (
+            chunk == self._torn
+            or is_lost
+            or (is_used and not is_held)
+            or (chunk == layout["last"] and self.end_of(chunk) != end)
+        ):
             return chunk
         if is_used and layout["asked"] and self._memory.word(fence, 4) != layout["fence"]:
             return fence

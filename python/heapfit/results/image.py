@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import NamedTuple
 
@@ -26,6 +26,7 @@ from heapfit.drawing.parts import (
     object_of,
     which_hold,
 )
+from heapfit.grouping import group
 from heapfit.images.snapshot import Snapshot
 from heapfit.images.walk import FREE, LIVE, OWN, UNREAD, Block, DumpedHeap
 from heapfit.outputs.printable import printable
@@ -34,7 +35,7 @@ from heapfit.results.packed_map import pack_map
 
 _SHOWN, _WIDTH, _MOST_ROWS = 12, 64, 16  # rows of a table, and damages; cells of the map
 _TEXT = '"'  # what a block's text begins with
-_LABELS = {1: "referenced", 2: "not referenced", 3: "unread"}
+_LABELS, _MARKS = {1: "referenced", 2: "not referenced", 3: "unread"}, {OWN: "=", UNREAD: "?"}
 
 
 class _Row(NamedTuple):
@@ -49,9 +50,10 @@ class _Row(NamedTuple):
 def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part]:
     """A snapshot as a command prints it; with an earlier one, first what grew since then."""
     return [
-        Fields({"snapshot": snapshot.source, "notes": snapshot.notes}),
         Fields(
             {
+                "snapshot": snapshot.source,
+                "notes": snapshot.notes,
                 "heaps": [
                     asdict(heap)
                     | {
@@ -60,7 +62,7 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
                         "holes": [object_of(HOLES, one) for one in _list_holes(heap)],
                     }
                     for heap in snapshot.heaps
-                ]
+                ],
             }
         ),
         *_growth_parts(before, snapshot),
@@ -110,15 +112,13 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
 def _draw(heap: DumpedHeap) -> Iterator[str]:
     """The heap from its start upwards; a hole is blank."""
     cell = max(-(-(heap.end - heap.start) // (_WIDTH * _MOST_ROWS)), 16)
-    cells = [" "] * -(-(heap.end - heap.start) // cell)
+    cells = np.full(-(-(heap.end - heap.start) // cell), " ")
     for one in (one for one in heap.blocks if one.state != FREE):
-        first = max((one.chunk - heap.start) // cell, 0)
-        last = min(-(-(one.chunk + one.span - heap.start) // cell), len(cells))
-        mark = {OWN: "=", UNREAD: "?"}.get(one.state, "#" if one.is_referenced else "o")
-        cells[first:last] = mark * (last - first)
+        first, end = max(one.chunk - heap.start, 0), one.chunk + one.span - heap.start
+        cells[first // cell : -(-end // cell)] = _MARKS.get(one.state, "o#"[one.is_referenced])
     yield f"{cell:,} B each: # live, o live and not referenced, = the heap's own, ? unread"
-    for first in range(0, len(cells), _WIDTH):
-        yield f"{heap.start + first * cell:#010x} {''.join(cells[first : first + _WIDTH])}"
+    for row in range(0, len(cells), _WIDTH):
+        yield f"{heap.start + row * cell:#010x} {''.join(cells[row : row + _WIDTH])}"
 
 
 def _list_holes(heap: DumpedHeap) -> list[Hole]:
@@ -145,23 +145,28 @@ HOLES: tuple[Column[Hole], ...] = (
 )
 
 
-def _count(blocks: Iterable[Block]) -> Counter[tuple[int, str]]:
-    """How many blocks have each size and begin with the same; all texts count as one."""
-    return Counter((one.size, _TEXT if one.about[:1] == _TEXT else one.about) for one in blocks)
+def _group(block: Block) -> tuple[int, str]:
+    """By what blocks are counted: their size and what they begin with, all texts as one."""
+    return block.size, _TEXT if block.about[:1] == _TEXT else block.about
 
 
-def _rows(blocks: Sequence[Block], known: Mapping[tuple[int, str], int]) -> list[_Row]:
-    """What there is, first that of which more is there than is `known`; one text stands for all."""
-    texts: dict[int, dict[str, None]] = {}
-    for one in blocks:
-        texts.setdefault(one.size, {}).update({one.about: None} if one.about[:1] == _TEXT else {})
-    told = {
-        size: first + f" and {format_count(len(others), 'other text')}" * bool(others)
-        for size, (first, *others) in ((size, found) for size, found in texts.items() if found)
-    }
+def _place(one: Block) -> tuple[int, int, str]:
+    """By what it is the same block in two snapshots: address, size and, if known, who asked."""
+    return one.address, one.size, "" if one.about[:1] == _TEXT else one.about * (", " in one.about)
+
+
+def _rows(blocks: Iterable[Block], known: Iterable[Block]) -> list[_Row]:
+    """What there is, first that of which there is more than is `known`; one text stands for all."""
+    groups, before = group((_group(x), x.about) for x in blocks), Counter(map(_group, known))
     rows = (
-        _Row(size, told[size] if about == _TEXT else about, n, n - known.get((size, about), 0))
-        for (size, about), n in _count(blocks).items()
+        _Row(
+            size,
+            found[0] + f" and {format_count(others, 'other text')}" * bool(others),
+            len(found),
+            len(found) - before[size, about],
+        )
+        for (size, about), found in groups.items()
+        for others in [len({*found}) - 1]
     )
     return sorted(rows, key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
 
@@ -181,7 +186,7 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
 def _tables(heap: DumpedHeap) -> list[Part]:
     """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
-    rows = _rows(live, _count(one for one in live if one.is_referenced))
+    rows = _rows(live, [one for one in live if one.is_referenced])
     holes = _list_holes(heap)
     return [
         *_table("Live blocks, not referenced ones first", "not referenced", rows),
@@ -195,10 +200,9 @@ def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
     """What the later snapshot has more of, by size and content."""
     if before is None:
         return []
-    was, now = (
-        [one for heap in taken.heaps for one in heap.pieces(LIVE)] for taken in (before, after)
-    )
-    rows = [row for row in _rows(now, _count(was)) if row.more > 0]
+    was, now = ([one for heap in x.heaps for one in heap.pieces(LIVE)] for x in (before, after))
+    same = {_place(one): one for one in now}  # what such a block begins with may change
+    rows = [row for row in _rows(now, (same.get(_place(x), x) for x in was)) if row.more > 0]
     sums = [sum(one.size for one in taken) for taken in (was, now)]
     return [
         Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),
@@ -222,10 +226,7 @@ def image_page(snapshot: Snapshot, before: Snapshot | None = None) -> Document:
         sections=[
             HeapMapView(pack_map(_map(snapshot), _LABELS)),
             *([growth] if growth.parts else []),
-            *(
-                Section(f"heap-{i}", heap.title, _tables(heap))
-                for i, heap in enumerate(snapshot.heaps)
-            ),
+            *[Section(f"heap-{i}", x.title, _tables(x)) for i, x in enumerate(snapshot.heaps)],
         ],
     )
 
