@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from dumps import HEAP, RAM, SYMBOLS, elf, heap_4
+from dumps import HEAP, RAM, ROOT, SYMBOLS, elf, heap_4
 
 from heapfit.errors import HeapfitError
 from heapfit.images.snapshot import open_snapshot, read_image, write_snapshot
@@ -107,6 +107,36 @@ def test_texts_are_one_row_a_size(tmp_path):
         call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
     told = shown("profile", tmp_path / "before.json", tmp_path / "after.json")
     assert '48 20 960 18 "line 0 of a log" and 19 other texts' in told
+
+
+def test_a_block_whose_content_changed_did_not_grow(core, tmp_path):
+    """It lies where it lay and has its size, whatever it begins with now."""
+    ram = memory()
+    struct.pack_into("<II", ram, HEAP + 32 + 8 - RAM, ROOT, 0)  # what began with nothing known
+    ram[HEAP + 8 - RAM : HEAP + 14 - RAM] = bytes(6)  # and with a text
+    later = tmp_path / "later.elf"
+    later.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+    for path in (core, later):
+        call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
+    told = shown("profile", core.with_suffix(".json"), later.with_suffix(".json"))
+    assert "Live: 1,232 B in core.elf, 1,232 B in later.elf." in told
+    assert "56 1 56 0 roots" in told and "What grew" not in told
+
+
+def test_two_dumps_are_imported_one_by_one(core, tmp_path):
+    (tmp_path / "later.elf").write_bytes(core.read_bytes())
+    done = call_heapfit("import", core, tmp_path / "later.elf", "--program", core)
+    assert done.returncode == 1 and "two dumps are imported one by one" in done.stderr
+
+
+def test_a_pointer_into_the_heap_itself_tells_nothing(tmp_path):
+    """All blocks of a list would begin with "ucHeap"."""
+    ram = memory()
+    struct.pack_into("<I", ram, HEAP + 32 + 8 - RAM, HEAP + 8)
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+    (heap,) = read_image(path, path).heaps
+    assert [one.about for one in heap.pieces("live")] == ['"hello"', "", "", "", ""]
 
 
 def test_a_label_of_the_assembler_hides_no_heap(tmp_path):
@@ -275,6 +305,9 @@ def test_a_recording_has_no_later_one(core, tmp_path):
 
 
 NOT_HELD = {
+    r"heapfit's sized \(app_heap_own\): keeps no sizes, which its callers have": elf(
+        {"hfit_sized_alloc": (RAM, 4), "app_heap_own": (RAM + 4, 4)}, {RAM: bytes(64)}
+    ),
     "was not used yet": elf(SYMBOLS, {RAM: bytes(0x1200)}),
     "0x20000008 was not captured": elf(SYMBOLS, {RAM + 0x100: bytes(64)}),
     "has the symbols of none": elf({"main": (RAM, 4)}, {RAM: bytes(64)}),

@@ -27,11 +27,11 @@ _DEEPEST_STACK = 1 << 16  # bytes above a stack pointer
 
 
 def mark_references(
-    memory: DumpedMemory, heaps: Sequence[DumpedHeap], askers: Mapping[int, str]
+    memory: DumpedMemory, heaps: Sequence[DumpedHeap], known: Mapping[int, str]
 ) -> None:
     """Marks the live blocks that nothing points to, and says what each is.
 
-    By who asked for what lies at its address, else by what its first words say.
+    By what is `known` of its address (the lower 32 bits), else by what its first words say.
     """
     live = sorted(one for heap in heaps for one in heap.pieces(LIVE))
     bounds = [(one.address, one.chunk + one.span) for one in live]
@@ -49,11 +49,13 @@ def mark_references(
             if i >= 0
         )
         pointers = np.concatenate([np.zeros(0, np.uint64), *inside])
-    known = dict(zip(live, reached.tolist(), strict=False))
-    names = _Names(memory, askers)
+    reachable = dict(zip(live, reached.tolist(), strict=False))
+    names = _Names(memory, heaps, known)
     for heap in heaps:
         heap.blocks = [
-            one._replace(is_referenced=known[one], about=names.about(one)) if one in known else one
+            one._replace(is_referenced=reachable[one], about=names.about(one))
+            if one in reachable
+            else one
             for one in heap.blocks
         ]
 
@@ -90,15 +92,21 @@ def _lies_in(parts: Sequence[tuple[int, int]], address: int) -> bool:
 class _Names:
     """What the words of a block stand for."""
 
-    def __init__(self, memory: DumpedMemory, askers: Mapping[int, str]) -> None:
-        self._memory, self._askers = memory, askers
-        self._symbols = sorted((*place, name) for name, place in memory.symbols.items() if place[1])
+    def __init__(
+        self, memory: DumpedMemory, heaps: Sequence[DumpedHeap], known: Mapping[int, str]
+    ) -> None:
+        self._memory, self._known = memory, known
+        self._symbols = sorted(  # without those that the heaps lie in, which tell nothing
+            (at, size, name)
+            for name, (at, size) in memory.symbols.items()
+            if size and not any(at < one.end and one.start < at + size for one in heaps)
+        )
 
     def about(self, block: Block) -> str:
-        """Who asked, the text of a block, or the name of what its first words point to, or ""."""
+        """What is known of a block, its text, the name of what its first words point to, or ""."""
         first = block.address
-        if asker := self._askers.get(first & 0xFFFFFFFF):
-            return asker
+        if known := self._known.get(first & 0xFFFFFFFF):
+            return known
         words = self._memory.words(first, first + min(block.size, _FIRST_BYTES))
         if text := _TEXT.match(words.astype(self._memory.kind).tobytes()):
             return f'"{text[0].decode()}"'

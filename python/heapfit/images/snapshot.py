@@ -15,6 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.images.find import find_heaps
 from heapfit.images.memory import open_memory
 from heapfit.images.references import mark_references
+from heapfit.images.structs import name_structs
 from heapfit.images.walk import Block, Damage, DumpedHeap
 from heapfit.importers.boots import cut_boots, read_frames
 from heapfit.importers.formats import FRAMES, SNAPSHOT
@@ -52,7 +53,11 @@ def read_image(
             f"{dump}: holds no heap: "
             + ("; ".join(missing) or f"{program.name} has the symbols of none (docs/image.md)")
         )
-    mark_references(memory, heaps, {} if log is None else _find_askers(log, program))
+    mark_references(
+        memory,
+        heaps,
+        name_structs(program, memory, heaps) | (_find_askers(log, program) if log else {}),
+    )
     return Snapshot(dump.name, tuple(heaps), tuple(missing))
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
+from elftools.common.exceptions import DWARFError, ELFError
 from elftools.construct.core import ConstructError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
@@ -39,6 +39,7 @@ DAMAGED = (
     AttributeError,
     MemoryError,
     AssertionError,
+    *(DWARFError, NotImplementedError, RecursionError),
 )
 
 
