@@ -10,7 +10,6 @@ A dump is not to be trusted: every read is checked, and raises `UnreadError` whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -25,6 +24,7 @@ from numpy.typing import NDArray
 
 from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
+from heapfit.importers.formats import find_foreign
 from heapfit.importers.stream import ByteStream
 from heapfit.programs.executable import explain_elf_errors
 
@@ -35,24 +35,6 @@ Span: TypeAlias = tuple[int, memoryview]  # an address, and the bytes that lie t
 _WRITABLE_SECTION, _WRITABLE_SEGMENT = 1, 2  # flags
 _BEFORE_REGISTERS = {4: 72, 8: 112}  # bytes of a note PRSTATUS, by those of a pointer
 _STACK_POINTERS = {"EM_ARM": 13, "EM_RISCV": 2}  # the number of the register
-_NO_ELF = (
-    (
-        rb"\AZE[\x01-\x0f]",
-        "is a core dump of Zephyr in its own form (scripts/coredump/coredump_gdbserver.py of "
-        "Zephyr serves it to GDB, whose `dump memory` writes the heap's bytes: --at ADDRESS)",
-    ),
-    (
-        rb"\A.{4,64}\x7fELF",
-        "is a core dump of ESP-IDF as it lies in flash (esp-coredump info_corefile --core-format "
-        "raw --save-core makes an ELF core of it)",
-    ),
-    (
-        rb"#CD:|CORE DUMP START|\A[A-Za-z0-9+/]{60,}={0,2}\r?\n",
-        "is a core dump as text (esp-coredump info_corefile --save-core makes an ELF core of "
-        "ESP-IDF's, coredump_serial_log_parser.py a file of Zephyr's)",
-    ),
-    (b"", "is no ELF core (of raw memory say --at ADDRESS, where it begins)"),
-)
 _SEARCHED = 1 << 24  # bytes of a log, behind which no core dump is looked for
 
 
@@ -113,12 +95,12 @@ def open_memory(dump: Path, program: Path, at: int | None) -> DumpedMemory:
         if at is not None:
             raise HeapfitError(f"{dump}: is an ELF core, which says where it lies (without --at)")
         if not content.startswith(b"\x7fELF"):
-            raise HeapfitError(f"{dump}: {_explain_form(content[:_SEARCHED])}")
+            what, do = find_foreign(content[:_SEARCHED])
+            raise HeapfitError(
+                f"{dump}: is {what or 'no ELF core'} "
+                f"({do or 'of raw memory say --at ADDRESS, where it begins'})"
+            )
         return _read_core(ELFFile(BytesIO(content)), memoryview(content), memory, constant)
-
-
-def _explain_form(content: bytes) -> str:
-    return next(what for rule, what in _NO_ELF if re.search(rule, content, re.DOTALL))
 
 
 def _read_program(elf: ELFFile) -> tuple[DumpedMemory, list[Span]]:

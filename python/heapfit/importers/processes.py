@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,12 +40,8 @@ class Watch:
         with suppress(OSError, ValueError):
             self.executable = (folder / "exe").readlink()
             self._take_maps((folder / "smaps").read_text(errors="replace"))
-        if recordings is None:
-            return
-        for process in _descendants(self.process):
-            with suppress(OSError):
-                if not _records_into(recordings, process):
-                    self.unrecorded[process] = _name_of(process)
+        if recordings is not None:
+            self.unrecorded |= _name_those(_descendants(self.process), recordings, record=False)
 
     def _take_maps(self, text: str) -> None:
         """Sums the mappings up: a header line each, with a file's path if it has one."""
@@ -101,12 +97,18 @@ def pad_path(path: Path) -> str:
 
 def living_recorders(folder: Path) -> dict[int, str]:
     """Processes that still record into `folder`, and their names."""
-    living = {}
-    for process in (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal()):
+    processes = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
+    return _name_those(processes, folder, record=True)
+
+
+def _name_those(processes: Iterable[int], folder: Path, *, record: bool) -> dict[int, str]:
+    """The names of those processes that record into a folder, or of those that do not."""
+    found = {}
+    for process in processes:
         with suppress(OSError):
-            if _records_into(folder, process):
-                living[process] = _name_of(process)
-    return living
+            if _records_into(folder, process) is record:
+                found[process] = _name_of(process)
+    return found
 
 
 def _records_into(folder: Path, process: int) -> bool:
