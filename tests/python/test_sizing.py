@@ -638,7 +638,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Set aside ")
-    assert lines[1].startswith("t.txt: 20,000 events; each pool is to serve 90 %")
+    assert lines[1].startswith("t.txt (20,000 events): each pool is to serve 90 %")
     assert [line.split()[0] for line in lines[3:8]] == ["=528", "=1040", "=1978", "=2952", "all"]
     assert lines[3].split()[:4] == ["=528", "6", "8", "3,168"]
     assert max(map(len, lines[:7])) <= 80
@@ -669,6 +669,10 @@ def test_extrapolated_counts_are_no_more_than_those_without_fall_back(tmp_path):
     assert replay.run(np.array(sizing.serving)).is_within(0)
     recorded = size_pools(trace, 1.0)
     assert recorded.serving == tuple(one.count for one in recorded.pools) == sizing.serving
+    least = sum(one.count * one.size for one in recorded.pools)
+    assert least < sizing.memory
+    shown = heapfit("size", "campus.parquet", "--admission", 0.999999, folder=tmp_path).stdout
+    assert f": all recorded requests find a block, as in {least:,} B." in " ".join(shown.split())
 
 
 def test_a_capture_needs_a_queue_unless_it_is_stored_with_one(tmp_path, capture):

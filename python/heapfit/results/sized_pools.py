@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from heapfit.results.sizing import BYTES_HOVER, memory_chart, sizing_page
 from heapfit.sizing.pools import PoolSizing, SizedPool
 from heapfit.sizing.run_out import Chance, RunOut, rarest_shown
 from heapfit.sizing.separate_pools import SeparatePool, SeparatePools
+from heapfit.sizing.settings import describe_sources
 from heapfit.trace.stored import TraceInfo
 
 _Row: TypeAlias = tuple[SizedPool | None, PoolSizing]  # a pool of them; None: all together
@@ -109,10 +111,8 @@ _CURVE: tuple[Column[SeparatePools], ...] = (
 
 def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
     """A table of the pools, with fall-back to larger ones; the JSON has each alone, too."""
-    queue = f", released by {info.queue}" if info.queue else ""
     return [
-        Fields({"trace": info.program or info.source}),
-        Fields({one: getattr(info, one) for one in ("events", "queue")}),
+        Fields({"trace": info.program or info.source, "events": info.events, "queue": info.queue}),
         Fields({one: getattr(sizing, one) for one in ("admission", "memory", "refused")}),
         Fields({"unseen": object_of(_UNSEEN, sizing.unseen)}),
         Table(_POOLS, sizing.pools, "pools"),
@@ -120,7 +120,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
         Table(_CURVE, sizing.alone.curve(), "curve_alone"),
         Line(_answer(sizing)),
         Line(
-            f"{name}: {info.events:,} events{queue}; each pool is to serve "
+            f"{describe_sources([(Path(name), info)])}: each pool is to serve "
             f"{sizing.admission * 100:.10g} % of its requests."
         ),
         Table(_ROWS, _rows(sizing)),
@@ -156,22 +156,19 @@ def _describe_extrapolated(sizing: PoolSizing) -> str:
 def _answer(sizing: PoolSizing) -> str:
     """The memory, and how many of the recorded requests find none."""
     none = f"{format_share(sizing.refused)} of the recorded requests find no block"
+    serving = sizing.alone.bytes_of(np.array(sizing.serving))
+    fewer = f", as in {size(serving)}" * (serving < sizing.memory)
     return (
         f"Set aside {size(sizing.memory)} in {format_count(len(sizing.pools), 'pool')}: "
-        f"{none if sizing.refused else 'all recorded requests find a block'}."
+        f"{none if sizing.refused else f'all recorded requests find a block{fewer}'}."
     )
 
 
 def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     """The page: memory against the chance to run out, and the pools."""
-    caption = (
-        "Bytes of the blocks of all pools, without bookkeeping. The point: pools with fall-back to "
-        "larger ones, their counts chosen by replay. Dashed: a count is extrapolated, since the "
-        f"trace shows no event so rare. Hold-out: {sizing.unseen.description}"
-    )
     return sizing_page(
         subject,
-        (_draw_pools(sizing, caption), Table(_ROWS, _rows(sizing)[:-1])),
+        (_draw_pools(sizing), Table(_ROWS, _rows(sizing)[:-1])),
         name=f"sizing from {subject}",
         aim=(sizing.admission, "requests"),
         verdict=_answer(sizing),
@@ -179,7 +176,7 @@ def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     )
 
 
-def _draw_pools(sizing: PoolSizing, caption: str) -> Chart:
+def _draw_pools(sizing: PoolSizing) -> Chart:
     """The memory of all pools by the share refused: with fall-back, and without it as a curve.
 
     Beyond what the trace shows the line is dashed.
@@ -202,7 +199,9 @@ def _draw_pools(sizing: PoolSizing, caption: str) -> Chart:
         "Memory of all pools over the share of requests out of memory.",
         [one for one in curves if one["x"]],
         "share of requests out of memory",
-        caption,
+        "Bytes of the blocks of all pools, without bookkeeping. The point: pools with fall-back to "
+        "larger ones, their counts chosen by replay. Dashed: a count is extrapolated, since the "
+        f"trace shows no event so rare. Hold-out: {sizing.unseen.description}",
     )
 
 
