@@ -620,6 +620,11 @@ def capture(tmp_path):
     return "c.pcap"
 
 
+def test_the_profile_of_a_capture_counts_its_packets(tmp_path, capture):
+    shown = heapfit("profile", capture, "--queue", "link:100M", folder=tmp_path).stdout
+    assert shown.splitlines()[1].startswith("4,000 packets, ")
+
+
 def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     (tmp_path / traffic).write_text(TRAFFIC.replace("0.002", "0.05"))
     arguments = (traffic, "--admission", 0.97, "--times", 2, "--report", "page.html")

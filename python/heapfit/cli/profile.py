@@ -122,7 +122,13 @@ def _parts(
     return [
         Fields(fields),
         Line(f"{info.title}: {events} ({info.kind}, {bits})"),
-        Line(", ".join(f"{count:,} {name}" for name, count in operations.items() if count)),
+        Line(
+            ", ".join(
+                f"{count:,} {'packets' if (info.kind, name) == ('packets', 'alloc') else name}"
+                for name, count in operations.items()
+                if count
+            )
+        ),
         Line(
             f"U_max {profile.u_max:,} B at {format_event(profile.u_max_event)}; at most "
             f"{format_count(profile.live_blocks_max, 'block')} live; "
