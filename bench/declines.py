@@ -64,6 +64,13 @@ def cycle(random: Random, time: Numbers, fewest: float) -> Numbers:
     return np.asarray(np.sin(2 * np.pi * (turns * time + random.random())))
 
 
+def collect(random: Random, time: Numbers) -> Numbers:
+    """Garbage that is collected 5 to 20 times, at distances that differ by a fifth."""
+    turns = np.exp(random.uniform(np.log(5), np.log(20)))
+    ends = np.cumsum(np.maximum(0.2, random.normal(1, 0.2, 200))) / turns
+    return np.asarray((time - np.append(0, ends)[np.searchsorted(ends, time, "right")]) * turns)
+
+
 FALLING: dict[str, Shape] = {
     "line": lambda _, t: t,
     "x^2": lambda _, t: t**2,
@@ -90,6 +97,7 @@ LEVEL: dict[str, Shape] = {  # in parts of the start
     "bursts": lambda r, t: 0.3 * (r.random(len(t)) < 0.1),
     "cycles": lambda r, t: 0.1 * cycle(r, t, 1.5),
     "sawtooth": lambda r, t: 0.3 * ((r.uniform(3, 20) * t + r.random()) % 1),
+    "uneven sawtooth": lambda r, t: 0.3 * collect(r, t),
     "sawtooth of few": lambda r, t: 0.3 * ((r.uniform(1.5, 3) * t + r.random()) % 1),
     "filled": lambda r, t: 0.4 * np.minimum(1, t / r.uniform(0.05, 0.2)),
     "filled slowly": lambda r, t: -0.4 * np.expm1(-t * r.uniform(12, 30)),

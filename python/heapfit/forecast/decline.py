@@ -209,8 +209,9 @@ def find_end(
     noise, steps = _find_noise(highs)
     count = max(4, int(decline.since) // 3)
     ends = [float(one[-count:].mean()) - decline.rate * (count - 1) / 2 for one in (lows, highs)]
-    below = np.sort(lows - _fit_falling(lows))  # the deepest dip first
-    low, soon = (ends[0] - needed - _find_dips(below, ends[0] - needed, decline.rate)).tolist()
+    low, soon = (
+        ends[0] - needed - _find_dips(highs, lows, ends[0] - needed, decline.rate)
+    ).tolist()
     middle = max(0.0, low + _NEAR * (ends[1] - ends[0]))
     variance = NORMAL_95**2 * (noise / count + steps * count / 6)
 
@@ -248,12 +249,18 @@ def find_end(
     return after, min(after, earliest), latest if latest < inf else None
 
 
-def _find_dips(below: Numbers, left: float, rate: float) -> Numbers:
+def _find_dips(highs: Numbers, lows: Numbers, left: float, rate: float) -> Numbers:
     """How far a falling line is above 0 when, with each of the chances, a low has been below 0.
 
-    `below`: how far lows lie from it, in ascending order. Now it is at `left`. The more slowly it
-    falls, the more surely the deepest ones end it.
+    The lows dip below it as they did. Now it is at `left`. The more slowly it falls, the more
+    surely the deepest ones end it.
     """
+    curve = _fit_falling(highs)
+    # Below the next high, as a step is no dip, and beyond what they gather more and more.
+    gap = np.append(curve[1:], curve[-1]) - lows
+    below = np.sort(
+        -_find_rests(np.vander(np.arange(1.0 * len(gap)), 2)[None], gap)[0]
+    )  # deepest first
     lines = min(left, -below[0]) - rate * np.arange(min(-below[0] / max(rate, 1e-9), _ENOUGH) + 1)
     served = np.cumprod(1 - np.searchsorted(below, -lines, "right") / len(below))
     met = np.minimum(np.searchsorted(-served, np.subtract(_DIPS, 1)), len(lines) - 1)

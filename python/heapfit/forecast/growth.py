@@ -39,7 +39,6 @@ SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for 
 _LARGER = 0.1  # by as much at least do sizes rise that grow
 _LASTS = 0.5  # of the pace of its first half, that growth has in its second
 _KEPT = 0.8  # of what a group rose by in half of the windows, that it never frees if it leaks
-_TINY = 1e-9  # bytes: steps that are all alike have no deviation
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -127,12 +126,11 @@ def own_frames(
     """
     others = (chain for site, chain in chains.items() if site not in growing)
     shared = {chain[:length] for chain in others for length in range(1, len(chain) + 1)}
-    frames = {}
-    for site in sorted(growing):
-        chain = chains[site]
-        ways = (chain[: length + 1] for length in range(len(chain)))
-        frames[site] = next((way[-1] for way in ways if way not in shared), chain[-1])
-    return frames
+    return {
+        site: next((one for i, one in enumerate(chain, 1) if chain[:i] not in shared), chain[-1])
+        for site in sorted(growing)
+        for chain in [chains[site]]
+    }
 
 
 def _is_held(series: BlockGroup) -> bool:
@@ -187,7 +185,7 @@ def _steepness(troughs: Troughs) -> float:
 def _chance_of_steps(troughs: Troughs) -> float:
     """The chance of so high a mean step if steps up and down are alike: a walk without drift."""
     steps = np.diff(troughs)
-    error = max(_TINY, float(steps.std(ddof=1))) / sqrt(len(steps))
+    error = float(steps.std(ddof=1)) / sqrt(len(steps)) or 1e-9  # B: steps that are all alike
     return erfc(float(steps.mean()) / error / sqrt(2)) / 2
 
 

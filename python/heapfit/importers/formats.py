@@ -54,7 +54,7 @@ class Format:
 
     name: str
     title: str
-    matches: Callable[[bytes], bool]  # by the first bytes of the content
+    matches: Callable[[bytes], object]  # true by the first bytes of the content
     open: Callable[[ByteStream, ImportOptions], Source]
 
 
@@ -102,7 +102,12 @@ FRAMES = Format(
     read_by(_engine.FrameTrace, is_late=True),
 )
 LOG = Format("log", "log or list of a heap in one of 15 forms", _engine.has_heap_log, _read_log)
-KNOWN_LIFETIMES = ("minimalloc", "tflm", "tflite", "onnx")  # known before they begin
+_NETWORKS = (
+    ("tflm", "memory plan printed by TFLite Micro"),
+    ("tflite", "TFLite model"),
+    ("onnx", "ONNX model"),
+)
+KNOWN_LIFETIMES = ("minimalloc", *(name for name, _ in _NETWORKS))  # known before they begin
 FORMATS = (
     Format(
         "wire",
@@ -110,8 +115,9 @@ FORMATS = (
         lambda head: head.startswith(b"hfitwire"),
         read_by(_engine.WireTrace, is_late=True),
     ),
-    Format(
-        "tflite", "TFLite model", networks.is_tflite, networks.read_network_by(networks.read_tflite)
+    *(
+        Format(name, title, matches, networks.read_network_by(read))
+        for (name, title), (matches, read) in zip(_NETWORKS, networks.NETWORKS, strict=True)
     ),
     Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
     FRAMES,
@@ -145,13 +151,6 @@ FORMATS = (
         is_lifetimes,
         read_by(_engine.LifetimeTrace),
     ),
-    Format(
-        "tflm",
-        "memory plan printed by TFLite Micro",
-        networks.is_planner_dump,
-        networks.read_network_by(networks.read_planner_dump),
-    ),
-    Format("onnx", "ONNX model", networks.is_onnx, networks.read_network_by(networks.read_onnx)),
     LOG,
 )
 

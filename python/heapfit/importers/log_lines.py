@@ -338,8 +338,7 @@ def parse_time(text: str) -> dict[Clock, float]:
     >>> parse_time("20 Jan 1970 01:00:00 AM"), parse_time("90500 ms")
     ({<Clock.DATE: 'date'>: 1645200.0}, {<Clock.UPTIME: 'uptime'>: 90.5})
     """
-    moments, _ = split_prefix(text + " x")
-    return dict(islice(moments.items(), 1))
+    return dict(islice(split_prefix(text + " x")[0].items(), 1))
 
 
 def _count_seconds(parts: dict[str, str | None]) -> float | None:

@@ -32,6 +32,7 @@ _DUMPED = re.compile(
     rb"|Planner buffer ID: (\d+), calculated offset: -?\d+, size required: (\d+), "
     rb"first_time_created: (\d+), last_time_used: (\d+)"
 )
+# An ONNX model begins with its version and another field.
 _ONNX_HEAD = re.compile(rb"\x08[\x01-\x1f][\x12\x1a\x22\x28\x32\x3a\x42]", re.DOTALL)
 # Bits of an element by TensorType, from FLOAT32 to FLOAT8_E5M2; 0: no fixed size.
 _TFLITE_BITS = (
@@ -63,7 +64,7 @@ class Tensor:
 
 
 Tensors: TypeAlias = list[Tensor]
-Readers: TypeAlias = Sequence[tuple[Callable[[bytes], bool], Callable[[bytes], Tensors]]]
+Readers: TypeAlias = Sequence[tuple[Callable[[bytes], object], Callable[[bytes], Tensors]]]
 
 
 def find_tensors(source: Path, readers: Readers = ()) -> Tensors:
@@ -74,26 +75,16 @@ def find_tensors(source: Path, readers: Readers = ()) -> Tensors:
     if not source.is_file():
         return []
     with ByteStream(source) as stream:
-        for matches, read in readers or _READERS:
+        for matches, read in readers or NETWORKS:
             if matches(stream.head):
                 tensors = [one for one in read(b"".join(stream.chunks())) if one.size]
                 return sorted(tensors, key=lambda one: one.first)
     return []
 
 
-def is_planner_dump(head: bytes) -> bool:
-    """True for text with lines of TFLite Micro's memory planner."""
-    return bool(_DUMPED.search(head))
-
-
 def is_tflite(head: bytes) -> bool:
     """True for a TFLite model."""
     return head[4:8] == b"TFL3"
-
-
-def is_onnx(head: bytes) -> bool:
-    """True for an ONNX model, which begins with its version and another field."""
-    return bool(_ONNX_HEAD.match(head))
 
 
 def read_planner_dump(content: bytes) -> Tensors:
@@ -268,4 +259,9 @@ def _spans(
     return spans
 
 
-_READERS = ((is_planner_dump, read_planner_dump), (is_tflite, read_tflite), (is_onnx, read_onnx))
+# How each kind of file begins, and what reads it.
+NETWORKS: Readers = (
+    (_DUMPED.search, read_planner_dump),
+    (is_tflite, read_tflite),
+    (_ONNX_HEAD.match, read_onnx),
+)

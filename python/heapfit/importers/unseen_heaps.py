@@ -13,9 +13,7 @@ from heapfit.importers.processes import Watch
 from heapfit.programs.executable import Executable, read_executable
 
 _LEAST = 4 << 20  # bytes beyond malloc's that are reported; below, stacks and tables of the loader
-_UNKNOWN = "memory that the program mapped itself"
-_ADVICE = "a recorder of malloc cannot see it"
-_RUNTIMES: list[Mapping[str, Any]] = read_facts(__file__, "unseen_heaps.toml")["runtime"]
+_FACTS = read_facts(__file__, "unseen_heaps.toml")
 
 
 def describe_unseen(watch: Watch, live_peak: int) -> str | None:
@@ -26,13 +24,13 @@ def describe_unseen(watch: Watch, live_peak: int) -> str | None:
     unseen = min(watch.anonymous - live_peak, watch.mapped_bytes)  # without malloc's own headers
     runtime = _find_runtime(watch)
     is_small = unseen < _LEAST and not (runtime and unseen > live_peak)
-    advice = runtime.get("advice", _ADVICE)
+    advice = runtime.get("advice", _FACTS["other"]["advice"])
     is_asked = "PYTHONMALLOC" in advice and "malloc" in os.environ.get("PYTHONMALLOC", "")
     if is_small or is_asked:
         return None
     return (
         f"Not recorded: {unseen / 1e6:,.1f} of {watch.anonymous / 1e6:,.1f} MB resident: "
-        f"{runtime.get('heap', _UNKNOWN)} ({advice})."
+        f"{runtime.get('heap', _FACTS['other']['heap'])} ({advice})."
     )
 
 
@@ -41,10 +39,10 @@ def _find_runtime(watch: Watch) -> Mapping[str, Any]:
     found = read_executable(watch.executable) if watch.executable else None
     by_file = (
         one
-        for one in _RUNTIMES
+        for one in _FACTS["runtime"]
         if any(name.startswith(tuple(one["files"])) for name in watch.mapped)
     )
-    by_symbol = (one for one in _RUNTIMES if found and one.get("symbol") in found.symbols)
+    by_symbol = (one for one in _FACTS["runtime"] if found and one.get("symbol") in found.symbols)
     return next(chain(by_file, by_symbol), {"heap": "Go's heap"} if found and found.is_go else {})
 
 

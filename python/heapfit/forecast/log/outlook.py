@@ -43,6 +43,8 @@ _STARTUP = 10  # the first tenth is left out
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows
 _FULL_WINDOWS = 0.75  # share of windows that have a state
 _SHORTEST_CYCLE = 4  # states
+_STEEP = 5.0  # times the median move, that a collector brings back
+_KEPT = 0.65  # of the variance around the line that a cycle explains
 _PHASES = 168  # of a cycle: a week by the hour
 _LAST = 3  # states, whose median is where a boot ends
 _FEWEST_LIVES = 3  # boots that ended
@@ -395,7 +397,7 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
     """Windows of equal length, fewer where too many of them would be empty; none if all would.
 
     Their width in seconds or states; of each the most and the least free bytes. Empty ones lie
-    between their neighbours.
+    between their neighbours. Those between two steep rises have the ones of the time since.
     """
     places = series.places
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
@@ -405,13 +407,29 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
         )
         full, begins = np.unique(number, return_index=True)
         if len(full) >= _FULL_WINDOWS * count:
-            rows = (
-                np.maximum.reduceat(series.free, begins),
-                np.minimum.reduceat(series.dips, begins),
+            highs, lows = (
+                np.interp(np.arange(count), full, extreme.reduceat(values, begins))
+                for extreme, values in ((np.maximum, series.free), (np.minimum, series.dips))
             )
-            highs, lows = (np.interp(np.arange(count), full, row) for row in rows)
-            return span / count, highs, lows
+            behind = int(count * _find_tooth(series) / span)  # windows that have a rise at least
+            last = [slice(max(0, i - behind), i + 1) for i in range(count)]
+            return (
+                span / count,
+                np.array([highs[one].max() for one in last]),
+                np.array([lows[one].min() for one in last]),
+            )
     return 0.0, series.free[:0], series.free[:0]
+
+
+def _find_tooth(series: _Series) -> float:
+    """The longest time from a steep rise to the next, as a collector makes them; 0 without such.
+
+    Half as many at most are half as steep.
+    """
+    moves = np.diff(series.free)
+    steep = moves > max(moves.max() / 2, _STEEP * np.median(np.abs(moves)))
+    are_few = 2 * np.count_nonzero(moves > moves.max() / 4) <= 3 * np.count_nonzero(steep) > 3
+    return float(np.diff(series.places[1:][steep]).max()) if are_few else 0.0
 
 
 def _find_run_outs(falling: Sequence[_Falling], seen: Outlook) -> Iterator[RunOutTime]:
@@ -458,17 +476,17 @@ def _say_without_trend(seen: Outlook) -> Outlook:
 
 def _shortage(seen: Outlook) -> str:
     """Why there are too few windows for a trend."""
-    count = len(seen.boot)
-    few = f"{count} states, and a trend takes {FEWEST_WINDOWS}"
-    if count < FEWEST_WINDOWS:
+    if (count := len(seen.boot)) < FEWEST_WINDOWS:
+        few = f"{count} states, and a trend takes {FEWEST_WINDOWS}"
         return few if count > 1 else "one state alone shows no trend"
     return "most states lie close together, with long gaps between"
 
 
 def _find_period(series: _Series) -> float | None:
     """The period of a cycle in the free bytes, in seconds or states; None if there is none."""
-    places = series.places
-    count = min(len(places), WINDOWS * 10)
+    # Of many states every other one or fewer are enough.
+    series = _Series(*(one[:: len(series.places) // 10_000 + 1] for one in series))
+    places, count = series.places, min(len(series.places), WINDOWS * 10)
     if count < FEWEST_OF_CYCLES:
         return None
     grid = np.linspace(places[0], places[-1], count)
@@ -478,5 +496,11 @@ def _find_period(series: _Series) -> float | None:
     if lag is None or lag < _SHORTEST_CYCLE:
         return None
     # Noise moves the lag by up to a period over the number of periods, the grid by half a step.
-    nearby = (lag + np.linspace(-1, 1, 81) * max(0.5, lag * lag / count)) * (grid[1] - grid[0])
-    return float(max(nearby, key=lambda one: float(_find_season(series, one).var())))
+    best, apart = lag * (grid[1] - grid[0]), max(0.5, lag * lag / count) * (grid[1] - grid[0])
+    for finer in (1, 1 / 30):
+        best = max(
+            (best + np.linspace(-1, 1, 81) * apart * finer).tolist(),
+            key=lambda one: float(_find_season(series, one).var()),
+        )
+    # One that is not kept, as a collector's, explains only the part of the log where it is.
+    return best if _find_season(series, best).var() >= _KEPT * values.var() else None
