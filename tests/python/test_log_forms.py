@@ -438,6 +438,11 @@ LINUX = {
         "Mem:  3793   900   {cache:.1}   12   2700   {f:.4}\nSwap:   99   0   99",
         2**20,
     ),
+    "busybox": (
+        "             total       used       free     shared    buffers\n"
+        "Mem:       3884352     900000    {f}          0          0",
+        1024,
+    ),
     "free -h": (
         "   total   used   free   shared  buff/cache   available\n"
         "Mem:   3.7Gi   1.2Gi   {cache:.2}Mi   12Mi   2.3Gi   {f:.4}Mi\nSwap:   0B   0B   0B",
@@ -469,6 +474,16 @@ def test_what_linux_has_free_is_what_is_available(tmp_path, name):
     assert [one.free for one in log.states] == [int(str(one)[:digits]) * unit for one in free]
     assert (log.other_heaps, log.clock) == ([], Clock.DATE)
     assert log.states[-1].seconds - log.states[0].seconds == 3540
+
+
+def test_free_of_busybox_counts_mib_where_no_linux_has_so_few_kb(tmp_path):
+    rows = [
+        f"   total   used   free   shared   buffers\nMem:   512   {512 - n}   {n}   0   12\n"
+        for n in range(200, 140, -1)
+    ]
+    (tmp_path / "device.log").write_text("".join(rows))
+    log = read_log(tmp_path / "device.log")
+    assert (log.states[0].free, log.region) == (200 * 2**20, 512 * 2**20)
 
 
 def test_tags_are_devices_where_levels_differ(tmp_path):

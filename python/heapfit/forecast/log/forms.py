@@ -249,7 +249,8 @@ class TableForm:
             names = ["name", *names]
         row = dict(zip(names, cells, strict=False))
         if "shared" in row and all(len(cell) <= _LARGEST_KIB for cell in cells):  # Linux's free
-            is_large = "available" in row and len(row["total"]) <= _LARGEST_MIB  # of free -m
+            # Of free -m; older ones without what is available run where a few MB are all.
+            is_large = len(row["total"]) <= _LARGEST_MIB - ("available" not in row)
             row = {
                 name: re.sub(r"^\d+$", rf"\g<0> {'KM'[is_large]}B", cell)
                 for name, cell in row.items()
