@@ -355,7 +355,7 @@ def damaged(dump: Path, program: Path, heap: DumpedHeap, title: str) -> list[str
     wrong = []
     content, pieces = dump.read_bytes(), heap.blocks
     after = [pair for pair in pairwise(pieces) if [one.state for one in pair] == ["live", state]]
-    top = [(pieces[-2], pieces[-1])] * (title == "newlib's malloc")  # its last chunk has a header
+    top = [*pairwise(pieces)][-1:] * (title == "newlib's malloc")  # its last chunk has a header
     for block, victim in after[:: max(len(after) // 4, 1)][:4] + top:
         end = block.address + block.size
         with dump.open("rb") as file:
