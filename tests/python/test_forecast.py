@@ -20,7 +20,7 @@ from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
 from heapfit.trace.profile import Profile, profile_trace
-from heapfit.trace.stored import TraceInfo, write_trace
+from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
 # ---- the reserve of a load
 
@@ -44,6 +44,18 @@ def test_more_recordings_need_less_and_nothing_has_a_cliff() -> None:
     assert sizes[0] == pytest.approx(19)
     assert sizes[-1] == pytest.approx(2)
     assert Load((600_000,)).reserve() == pytest.approx(19)  # only a job needs less as it grows
+
+
+def test_a_short_recording_that_has_not_ended_is_no_job(tmp_path: Path) -> None:
+    """The reserve of a job is too little for a service whose load has just begun."""
+    begun = [
+        Load.of([profile_trace(write_load("poisson_500", 5_000, seed, tmp_path / f"{seed}"))])
+        for seed in range(6)
+    ]
+    assert not any(one.is_job for one in begun) and min(map(Load.reserve, begun)) >= 19
+    traces = Path(__file__).resolve().parents[2] / "examples/recordings/traces"
+    for name in ("gawk-1", "tcc-1"):  # one grows for 35,568 events, one ends after 8,044
+        assert Load.of([profile_trace(Trace.open(traces / f"{name}.parquet"))]).is_job
 
 
 def test_a_recording_without_windows_tells_no_bursts(tmp_path: Path) -> None:

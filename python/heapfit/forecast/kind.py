@@ -41,6 +41,7 @@ FEWEST_FOR_SIZE = 300  # events of a recording; fewer are a start, whose size is
 _LONGEST_END = 0.05  # share of a recording that a service takes to shut down
 _LEVEL = 0.1  # of the peak: by less the thirds of what is level differ
 _EXPLAINS = 0.8  # of what live bytes gain at last, what grows alone
+_LONG = 24_000  # events, from which on a job is told from the start of a service
 _BATCH = 0.95  # of its blocks a batch never frees
 _SWING = 0.15  # of the peak: slow swings above it are no level
 _DEPENDENT = 0.5  # rank correlation of neighbouring windows, joined by two
@@ -157,6 +158,15 @@ def judge(profile: Profile) -> tuple[Kind, str]:
         (True, Kind.SERVICE, "live bytes stay level after the start-up"),
     )
     return next((kind, reason) for is_seen, kind, reason in signs if is_seen)
+
+
+def is_work(profile: Profile) -> bool:
+    """True if a recording is of work that ends: it has ended, or is long enough to look like it.
+
+    In a short one of a service blocks gather, or phases come once, since its load has just begun.
+    """
+    is_seen = profile.events >= _LONG or find_shutdown(profile) < profile.events
+    return judge(profile)[0] in (Kind.JOB, Kind.GROWING) and (is_seen or _is_batch(profile))
 
 
 def tells_windows(windows: Windows) -> bool:

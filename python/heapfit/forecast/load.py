@@ -20,7 +20,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from heapfit.forecast.kind import FEWEST_FOR_SIZE, WINDOWS, Kind, judge, tells_windows
+from heapfit.forecast.kind import FEWEST_FOR_SIZE, WINDOWS, is_work, tells_windows
 from heapfit.forecast.windows import cut_windows
 from heapfit.trace.profile import Profile
 
@@ -49,17 +49,19 @@ class Load:
     peaks: tuple[int, ...]  # most live bytes of each recording; at least one
     skew: float = 0.0  # L-skewness of the peaks of windows, the mean over recordings; 0 to 0.5
     spread: float = 1.0  # 1; less where the windows' peaks are nearly the same, 0 where they are
-    is_job: bool = False  # each does its work and ends, or grows to its end
+    is_job: bool = False  # each does its work and ends, or grows to its end, for long
     events: int = FEWEST_FOR_SIZE  # of the longest recording
     bursts: int = 0  # windows that stand out, where they are too few to know how large they get
 
     @classmethod
     def of(cls, profiles: Sequence[Profile]) -> Load:
         """The load of recordings of one program."""
-        cut = [cut_windows(one, WINDOWS) for one in profiles]
-        windows = [one.peaks if tells_windows(one) else one.peaks[:0] for one in cut]
+        windows = [
+            one.peaks if tells_windows(one) else one.peaks[:0]
+            for one in (cut_windows(profile, WINDOWS) for profile in profiles)
+        ]
         skews, spreads = zip(*map(find_shape, windows), strict=True)
-        is_job = all(judge(one)[0] in (Kind.JOB, Kind.GROWING) for one in profiles)
+        is_job = all(map(is_work, profiles))
         stand_out = max(skews) > _BURSTS and max(spreads) > _LEVEL
         bursts = sum(_count_outstanding(one) for one in windows if len(one)) if stand_out else 0
         return cls(
@@ -113,9 +115,8 @@ def find_level(values: Values, times: float, chance: float) -> float:
     """
     ordered = np.sort(np.asarray(values, np.float64))
     mean, spread, _ = _find_moments(ordered)
-    scale = spread / log(2)
-    level = mean - scale * (_EULER + log(-log1p(-chance) / times))
-    return max(level, float(ordered[-1]))
+    deviates = -_EULER - log(-log1p(-chance) / times)
+    return max(mean + deviates * spread / log(2), float(ordered[-1]))
 
 
 def find_shape(values: Values) -> tuple[float, float]:

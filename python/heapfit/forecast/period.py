@@ -36,7 +36,6 @@ def find_lag(values: NDArray[np.float64]) -> int | None:
 def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The correlation with itself at each lag, of the pairs that there are."""
     count = len(values)
-    spectrum = np.fft.rfft(values - values.mean(), 2 * count)
-    sums = np.fft.irfft(np.abs(spectrum) ** 2)[:count]
-    correlations: NDArray[np.float64] = sums / np.arange(count, 0, -1)
+    power = np.abs(np.fft.rfft(values - values.mean(), 2 * count)) ** 2
+    correlations: NDArray[np.float64] = np.fft.irfft(power)[:count] / np.arange(count, 0, -1)
     return correlations / correlations[0] if correlations[0] else correlations
