@@ -90,6 +90,14 @@ READ_OTHERWISE = {
     "csv: a time below its predecessor": (
         f"{CSV}alloc,0,8,0,100\nalloc,1,8,0,90\nalloc,2,8,0,95\nalloc,3,8,0,130\n",
         {"time": [0, 0, 0, 30]}, "2 times below their predecessors set to them."),
+    "csv: a clock of 32 bits that begins again, and falls by less": (
+        f"{CSV}alloc,0,8,0,{2**32 - 100}\nalloc,1,8,0,50\nalloc,2,8,0,40\n"
+        f"alloc,3,8,0,{2**32 - 1}\nalloc,4,8,0,{2**32 // 10}\nalloc,5,8,0,{2**33}\n"
+        "alloc,6,8,0,7\n",
+        {"time": [0, 150, 150, 2**32 + 99] + [2**32 + 100 + 2**32 // 10] * 3},
+        "2 times a clock of 32 bits, of microseconds, began again; it is counted on.",
+        "3 times below their predecessors set to them.",
+        "1 gap above one hour (one second in plots)."),
     "csv: columns in any order, quoted, with the names of C": (
         'site,"op",size,object,time,thread,alignment\n0xff,malloc,8,0x7f00aa,10,3,\n'
         '16,"calloc","9",1,11,,0\n,posix_memalign,10,2,12,1,64\n,realloc,11,0x7f00aa,13,1,\n'

@@ -17,6 +17,8 @@ namespace heapfit {
 namespace {
 
 constexpr std::uint64_t most_objects = std::numeric_limits<ObjectId>::max();
+constexpr Tick clock_wrap = Tick{1} << 32;       // us: a clock of 32 bits begins again
+constexpr Tick least_fall = clock_wrap / 10 * 9; // by as much it falls then
 constexpr std::uint64_t signed_limit = std::uint64_t{1} << 63; // sums and times stay below it
 
 // An id as a source may print it: decimal, and hexadecimal where it is as large as an address.
@@ -211,6 +213,14 @@ Tick TraceBuilder::advance(Tick time) {
     if (events_ == 0) {
         origin_ = time;
     }
+    if (time < clock_wrap) {
+        const Tick last = origin_ + latest_;
+        if (last < wrapped_ + clock_wrap && last >= wrapped_ + time + least_fall) {
+            wrapped_ += clock_wrap;
+            wraps_++;
+        }
+        time += wrapped_;
+    }
     if (time < origin_ || time - origin_ < latest_) {
         times_raised_++;
         return latest_;
@@ -287,6 +297,8 @@ std::vector<std::string> TraceBuilder::notes() const {
     tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
          "resizes to 0 bytes taken as frees.");
     tell(capped_, "size above 2^47 stored as 2^47.", "sizes above 2^47 stored as 2^47.");
+    tell(wraps_, "time a clock of 32 bits, of microseconds, began again; it is counted on.",
+         "times a clock of 32 bits, of microseconds, began again; it is counted on.");
     tell(times_raised_, "time below its predecessor set to it.",
          "times below their predecessors set to them.");
     tell(long_gaps_, "gap above one hour (one second in plots).",

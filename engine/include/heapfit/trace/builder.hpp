@@ -142,13 +142,15 @@ class TraceBuilder {
     std::uint64_t allocations_ = 0;
     Bytes live_bytes_ = 0;
     Bytes live_peak_ = 0;
-    Tick origin_ = 0; // the source's time of the first event
-    Tick latest_ = 0; // time of the last event, from the origin
+    Tick origin_ = 0;  // the source's time of the first event
+    Tick latest_ = 0;  // time of the last event, from the origin
+    Tick wrapped_ = 0; // added to a clock of 32 bits that began again
     std::uint64_t given_again_ = 0;
     std::uint64_t capped_ = 0;
     std::uint64_t dropped_resizes_ = 0;
     std::uint64_t dropped_frees_ = 0;
     std::uint64_t resizes_to_zero_ = 0;
+    std::uint64_t wraps_ = 0;
     std::uint64_t times_raised_ = 0;
     std::uint64_t long_gaps_ = 0;
 };
