@@ -453,6 +453,28 @@ def test_many_short_boots_are_read_together(tmp_path):
     assert "in 20 boots alike" in call_heapfit("forecast", str(tmp_path / "device.log")).stdout
 
 
+def test_the_version_that_runs_now_is_judged_by_its_own_boot(tmp_path):
+    """Three versions, of which the second runs longest and does not fall, in French."""
+    rng = np.random.default_rng(5)
+    start, lines = datetime(2026, 3, 2), []
+    for version, states, pace in (("1.0", 200, 16), ("1.1", 450, 0), ("1.2", 250, 44)):
+        lines.append(f"{start:%d/%m/%Y %H:%M:%S} === demarrage, version {version}, cause: x ===\n")
+        for i in range(states):
+            start += timedelta(minutes=20)
+            free = int(138_000 - pace * i + rng.integers(-150, 150))
+            lines.append(
+                f"{start:%d/%m/%Y %H:%M:%S} memoire: {free} octets disponibles "
+                f"(au pire {130_000 - pace * i}), plus gros morceau {free - 28_000}\n"
+            )
+    log = read(tmp_path, "".join(lines))
+    assert figures(log)[-1] == (free, 130_000 - 44 * 249, free - 28_000)
+    seen = find_outlook(log, (20_480,))
+    assert (seen.finding, seen.boot[0].boot, len(seen.boot)) == (Finding.FALLS, 2, 250)
+    assert seen.run_out is not None and seen.run_out.is_block
+    left = (free - 28_000 - 20_480) / 44 * 1200
+    assert seen.run_out.after == pytest.approx(left, rel=0.03)
+
+
 def test_the_date_counts_from_the_last_state_of_the_last_boot():
     first = make_log(60_000 - 100.0 * np.arange(200))
     again = [replace(one, boot=1, seconds=(one.seconds or 0) + 20_000) for one in first.states[:30]]

@@ -252,7 +252,7 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     lines = f"line {first.line:,}" if is_one else f"lines {first.line:,} to {last.line:,}"
     span = measure_life(seen.boot)
     over = f" over {format_length(span, log.clock)}" if span else ""
-    boots = f": boot {first.boot + 1} of {log.boots:,}, the longest"
+    boots = f": boot {first.boot + 1} of {log.boots:,}"
     states = format_count(len(seen.boot), "state")
     heap = f" {log.name!r}" if is_one_of_several or log.setting else ""
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."

@@ -142,7 +142,7 @@ class Outlook(Brief):
     """What a log shows of a heap, and what it lets one expect."""
 
     log: TelemetryLog
-    boot: Sequence[HeapState]  # the longest one, from which all is read
+    boot: Sequence[HeapState]  # the last that is long enough, from which all is read
     pooled: int  # boots of about its length that were read with it; 1: it alone
     finding: Finding
     reason: str  # why, and why no date if there is none
@@ -244,21 +244,24 @@ class Outlook(Brief):
 
 
 def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
-    """What the longest boot of a log shows; short ones of about its length are read together.
+    """What a log's last boot shows that is at least half as long as the longest and tells a trend.
 
+    Short ones of about its length are read together.
     `needed`: sizes of requests that are to be dated, in place of those that failed.
     """
     boots = _cut_boots(log)
-    boot = max(boots, key=len)
-    is_pooled = 2 < len(boot) < FEWEST_WINDOWS
-    alike = [one for one in boots if 2 * len(one) >= len(boot)] if is_pooled else [boot]
+    longest = max(map(len, boots))
+    is_pooled = 2 < longest < FEWEST_WINDOWS
+    fewest = longest / 2 if is_pooled else max(longest / 2, min(longest, FEWEST_WINDOWS))
+    alike = [one for one in boots if len(one) >= fewest][0 if is_pooled else -1 :]
     series = _pool([_read_series(one) for one in alike])
     period = _find_period(series)
     states = len(series.places)
-    most = states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
-    width, highs, lows = _cut(series, most)
+    width, highs, lows = _cut(
+        series, states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
+    )
     seen = Outlook(
-        log, boot, len(alike), Finding.STEADY, "", None, (), period, len(highs), needed=needed
+        log, alike[-1], len(alike), Finding.STEADY, "", None, (), period, len(highs), needed=needed
     )
     if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
