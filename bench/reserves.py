@@ -6,6 +6,7 @@
 
     loads     recordings of synthetic services, alone and eight together, against runs as long, 10
               and 100 times as long: in the bytes told for 99 of 100 and 9 of 10 how many run out
+    short     the same of one recording alone, of fewer events, against runs as long
     kinds     the kinds found in recordings of all loads, and whether what leaks is found
     programs  real programs, recorded at 1, 10 and 100 times the work in the folder --programs
     pairs     two runs of each program in the folder --pairs, NAME-1.parquet and NAME-2.parquet: the
@@ -109,14 +110,14 @@ def judge(told: int, needs: Sequence[int], share: float) -> Judged:
     return Judged(sum(need > told for need in needs), len(needs), [told / level])
 
 
-def measure_needs(load: str, times: int, count: int) -> list[int]:
-    """The least region for each of `count` runs so many times as long, kept for the next time."""
-    path = KEPT / f"{load}-{times}.csv"
+def measure_needs(load: str, events: int, count: int) -> list[int]:
+    """The least region for each of `count` runs of so many events, kept for the next time."""
+    path = KEPT / f"{load}-{events}.csv"
     known = [int(line) for line in path.read_text().split()] if path.exists() else []
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for run in range(len(known), count):
-            found = need_of(make_events(load, times * STANDARD, FIRST_RUN + run))
+            found = need_of(make_events(load, events, FIRST_RUN + run))
             known.append(found)
             print(found, file=file, flush=True)
     return known[:count]
@@ -129,9 +130,9 @@ def need_of(events: _engine.EventArray) -> int:
     return found
 
 
-def record(load: str, seed: int, folder: Path) -> LoadedTrace:
-    """A recording of a load, of the standard length."""
-    return load_trace(write_load(load, STANDARD, seed, folder / f"{load}-{seed}.parquet"))
+def record(load: str, seed: int, folder: Path, events: int = STANDARD) -> LoadedTrace:
+    """A recording of a load."""
+    return load_trace(write_load(load, events, seed, folder / f"{load}-{seed}.parquet"))
 
 
 def tell(
@@ -181,13 +182,39 @@ def judge_load(load: str, settings: Settings) -> dict[tuple[int, int], list[Judg
     for known in (1, OWN_RUNS):
         starts = range(0, len(loaded) - known + 1, known)
         for times in TIMES:
-            needs = measure_needs(load, times, settings.runs[times])
+            needs = measure_needs(load, times * STANDARD, settings.runs[times])
             parts = [(loaded[i : i + known], own[i : i + known]) for i in starts]
             judged[known, times] = [
                 sum((judge(tell(*part, times, chance), needs, share) for part in parts), Judged())
                 for chance, share in CHANCES.items()
             ]
     return judged
+
+
+SHORT = ("events", *LOADS[2:5], "most of a load", " and ".join(APART))
+
+
+def judge_short(settings: Settings) -> None:
+    """The size set by one recording of fewer events, against runs as long."""
+    rows: list[tuple[object, ...]] = []
+    for events in (STANDARD // 16, STANDARD // 8, STANDARD // 4, STANDARD // 2, STANDARD):
+        found = {one: judge_length(one, events, settings) for one in SERVICES}
+        apart = sum((found.pop(one) for one in APART), Judged())
+        most, load = max((one.out / one.pairs, load) for load, one in found.items())
+        told = sum(found.values(), Judged()).cells()
+        rows.append((f"{events:,}", *told, f"{load}, {most:.1%}", apart.cells()[0]))
+        print_table(SHORT, rows[-1:])
+    if settings.write:
+        write_result("reserves-short", SHORT, rows)
+
+
+def judge_length(load: str, events: int, settings: Settings) -> Judged:
+    """Each recording of so many events, known alone, by all runs as long."""
+    with tempfile.TemporaryDirectory() as folder:
+        known = [record(load, seed, Path(folder), events) for seed in range(settings.recordings)]
+    needs = measure_needs(load, events, settings.runs[1])
+    told = (tell([one], [need_of(one.events)], 1, RARE) for one in known)
+    return sum((judge(one, needs, CHANCES[RARE]) for one in told), Judged())
 
 
 def row_of(name: str, times: int, found: Sequence[Judged]) -> tuple[object, ...]:
@@ -331,6 +358,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Non
 
 PARTS = {
     "loads": judge_loads,
+    "short": judge_short,
     "kinds": judge_kinds,
     "programs": judge_programs,
     "pairs": judge_pairs,
