@@ -293,6 +293,7 @@ TYPED = """
 #include <string.h>
 extern char __data_start[], _end[];
 typedef struct { int count; char *name; } entry_t;
+typedef entry_t row_t;
 struct peer { struct peer *next; int id; };
 struct session {
     struct session *next;
@@ -304,6 +305,11 @@ extern struct session *sessions;
 struct session *sessions;
 static struct { int n; struct peer *peers[3]; } registry;
 static struct session *too_small;
+static struct peer *grid[2][3];
+static struct { char text[300]; struct peer *volatile last; } far_off;
+static row_t *row;
+static struct peer *row_as_another;
+static struct a_name_that_is_longer_than_a_page_has_room_for_it { int a; } *named;
 static void *taken(const char *what, size_t size) {
     void *block = heap_take(size);
     memset(block, 0, size);
@@ -323,6 +329,11 @@ int main(int count, char **words) {
     registry.peers[2] = taken("struct peer", sizeof *registry.peers[2]);
     registry.peers[2]->next = taken("struct peer", sizeof *registry.peers[2]);
     too_small = taken("", 8);
+    grid[1][2] = taken("struct peer", sizeof *grid[1][2]);
+    far_off.last = taken("struct peer", sizeof *far_off.last);
+    row = taken("entry_t", sizeof *row);
+    row_as_another = (void *)row; /* the first pointer names it */
+    named = taken("struct a_name_that_is_longer_than_a_page_has_roo", sizeof *named);
     printf("%p at\\n", (void *)__data_start);
     FILE *file = fopen(words[1], "wb");
     return fwrite(__data_start, 1, (size_t)(_end - __data_start), file) == 0 || fclose(file) != 0;
@@ -330,20 +341,85 @@ int main(int count, char **words) {
 """
 
 
-@pytest.mark.parametrize(
-    "debug", ["-gdwarf-5", "-gdwarf-4 -m32", "-gdwarf-2 -gstrict-dwarf", "-g0"]
-)
-def test_blocks_are_named_by_the_type_of_a_pointer_to_them(debug: str, tmp_path: Path) -> None:
-    """From variables on, by members of structs in structs and of arrays; none without DWARF."""
-    source, program, dump = tmp_path / "main.c", tmp_path / "program", tmp_path / "raw"
-    source.write_text(TYPED)
-    words = ("gcc", *debug.split(), f"-I{HERE}", "-no-pie", source, HERE / "heap_4.c")
-    run([*words, "-o", program], tmp_path)
-    *rows, last = run([program, dump], tmp_path).splitlines()
+def blocks_of(folder: Path, build: str, source: Path) -> list[dict[int, str]]:
+    """What live blocks of a built and run program are called, and what it printed they are."""
+    program, dump = folder / "program", folder / "raw"
+    words = (*build.split(), f"-I{HERE}", "-no-pie", source, "-x", "c", HERE / "heap_4.c")
+    run([*words, "-o", program], folder)
+    *rows, last = run([program, dump], folder).splitlines()
     (heap,) = read_image(dump, program, int(last.split()[0], 16)).heaps
     expected = {int(at, 16): what for at, _, what in (one.partition(" ") for one in rows)}
-    expected = dict.fromkeys(expected, "") if debug == "-g0" else expected
-    assert {one.address: one.about for one in heap.pieces("live")} == expected
+    return [{one.address: one.about for one in heap.pieces("live")}, expected]
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        "gcc -gdwarf-5",
+        "gcc -gdwarf-4 -m32",
+        "gcc -gdwarf-2 -gstrict-dwarf",
+        "gcc -g0",
+        "clang -gdwarf-5",
+    ],
+)
+def test_blocks_are_named_by_the_type_of_a_pointer_to_them(build: str, tmp_path: Path) -> None:
+    """From variables on, by members of structs in structs and of arrays; none without DWARF."""
+    (tmp_path / "main.c").write_text(TYPED)
+    named, expected = blocks_of(tmp_path, build, tmp_path / "main.c")
+    assert named == (dict.fromkeys(expected, "") if "-g0" in build else expected)
+
+
+def test_a_name_in_dwarf_moves_no_cursor(tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(TYPED)
+    blocks_of(tmp_path, "gcc -gdwarf-5", tmp_path / "main.c")
+    program, dump = tmp_path / "program", tmp_path / "raw"
+    *_, last = run([program, dump], tmp_path).splitlines()
+    content = program.read_bytes()
+    assert content.count(b"\0session\0") == 1
+    program.write_bytes(content.replace(b"\0session\0", b"\0\x1b[2Jion\0"))
+    (heap,) = read_image(dump, program, int(last.split()[0], 16)).heaps
+    named = [one.about for one in heap.pieces("live") if "ion" in one.about]
+    assert len(named) == 4 and all(map(str.isprintable, named))
+
+
+DERIVED = """
+extern "C" {
+#include "heap.h"
+}
+#include <stdio.h>
+#include <string.h>
+extern char __data_start[], _end[];
+struct Node { int id; Node *next; };
+class Bulk { void *any; public: void keep(void *block) { any = block; } };
+class Base { public: Node *link; };
+class Task : public Bulk, public Base { public: static Node *all; };
+Node *Task::all;
+Task task;
+static void *taken(const char *what, size_t size) {
+    void *block = heap_take(size);
+    memset(block, 0, size);
+    printf("%p %s\\n", block, what);
+    return block;
+}
+int main(int, char **words) {
+    heap_start();
+    task.keep(taken("", 48));
+    task.link = (Node *)taken("struct Node", sizeof(Node));
+    Task::all = (Node *)taken("struct Node", sizeof(Node));
+    printf("%p at\\n", (void *)__data_start);
+    FILE *file = fopen(words[1], "wb");
+    return fwrite(__data_start, 1, (size_t)(_end - __data_start), file) == 0 || fclose(file) != 0;
+}
+"""
+
+
+@pytest.mark.parametrize("build", ["g++ -gdwarf-5", "g++ -gdwarf-4", "clang++ -gdwarf-4"])
+def test_a_base_class_has_pointers_and_a_static_member_none_in_the_object(
+    build: str, tmp_path: Path
+) -> None:
+    (tmp_path / "main.cpp").write_text(DERIVED)
+    named, expected = blocks_of(tmp_path, build, tmp_path / "main.cpp")
+    assert named == expected
 
 
 def damaged(dump: Path, program: Path, heap: DumpedHeap, title: str) -> list[str]:
