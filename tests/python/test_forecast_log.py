@@ -34,7 +34,8 @@ SAMPLES: dict[str, list[tuple[int, int | None, int | None]]] = {
     # espressif/esp-idf#9469: heap_caps_print_heap_info
     "esp-idf-summary": [(73808, 73400, 32768), (36944, 36536, 31744)],
     # espressif/arduino-esp32#10261: free by FreeRTOS, free and least free by ESP-IDF (components/
-    # esp_system/heap_idf.c: esp_get_minimum_free_heap_size is that of esp_get_free_heap_size)
+    # esp_system/port/esp_system_chip.c, before ESP-IDF 5 in system_api.c:
+    # esp_get_minimum_free_heap_size is that of esp_get_free_heap_size)
     "esp-idf-line": [(299068, 247768, None), (251540, 152040, None)],
     # meshtastic/firmware#11660: free of total, with the change since the line before
     "esp-idf-of-total": [(118432, 96204, 65524), (118100, 96204, 65524)],

@@ -430,6 +430,36 @@ def test_each_device_of_a_log_of_calls_is_cut_by_its_own_clock(tmp_path):
     assert sizes == [[8 * n + i for i in range(30)] for n in (1, 2, 2)]
 
 
+ROOMS = {"kitchen": (100, 200, 24), "garage": (40, 64, 300)}
+
+
+@pytest.mark.parametrize("tag", ["[{}] ", "I (5) [{}]: "])
+def test_tags_are_devices_where_an_address_is_live_twice(tmp_path, tag):
+    """Two heaps that begin at one address; below, two tasks that free each other's blocks."""
+    log = tmp_path / "device.log"
+    lines = {
+        room: [
+            f"{tag.format(room)}{call}"
+            for i, size in enumerate(sizes)
+            for at in [0x2000_1000 + 0x100 * (i % 2)]
+            for call in [f"free(0x{at:x})\n"] * (i > 1) + [f"malloc({size}) = 0x{at:x}\n"]
+        ]
+        for room, sizes in ROOMS.items()
+    }
+    for order in (zip(*lines.values(), strict=True), lines.values()):
+        log.write_text("".join(line for among in order for line in among))
+        boots = cut_boots(log, find_format(log), tmp_path)
+        traces = [import_file(one, tmp_path / f"{i}.parquet") for i, one in enumerate(boots)]
+        sizes = [next(one.batches(("size",)))["size"].tolist() for one in traces]
+        assert [[size for size in one if size] for one in sizes] == [*map(list, ROOMS.values())]
+    calls = ("[net] malloc(8) = 0x100", "[ui] malloc(9) = 0x200", "[ui] free(0x100)")
+    text = "\n".join([*calls, "[ui] malloc(7) = 0x100", ""])
+    turned = text.translate(str.maketrans("12", "21"))  # in the next boot the addresses are others'
+    for written, boots in ((text, 1), (text + BOOT + turned, 2)):
+        log.write_text(written)
+        assert len(cut_boots(log, find_format(log), tmp_path)) == boots
+
+
 # A form that prints its callers: the sites of its requests, by what `sites` shows of them.
 CALLERS = {
     form: (one.get("text") or LOGS[form][0], one["sites"])

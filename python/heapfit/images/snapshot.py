@@ -19,7 +19,7 @@ from heapfit.images.structs import name_structs
 from heapfit.images.walk import Block, Damage, DumpedHeap
 from heapfit.importers.boots import cut_boots, read_frames
 from heapfit.importers.formats import FRAMES, SNAPSHOT
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.stream import read_chunks
 from heapfit.outputs.file import write_file
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.programs.source_lines import places_in
@@ -86,11 +86,9 @@ def write_snapshot(snapshot: Snapshot, path: Path) -> None:
 
 def open_snapshot(path: Path) -> Snapshot | None:
     """The snapshot stored at `path`; None if it is another file; HeapfitError if it is damaged."""
-    if not path.is_file():
+    start = f'{{"{SNAPSHOT}": {_VERSION},'
+    if not path.is_file() or not next(read_chunks(path), b"").startswith(start.encode()):
         return None
-    with ByteStream(path) as stream:
-        if not stream.head.startswith(f'{{"{SNAPSHOT}": {_VERSION},'.encode()):
-            return None
     try:
         content = json.loads(path.read_bytes())
         heaps = tuple(_heap(one) for one in content["heaps"])

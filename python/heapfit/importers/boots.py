@@ -8,13 +8,13 @@ cut where the device began another recording.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
-from heapfit.errors import HeapfitError
+from heapfit.grouping import group
 from heapfit.importers.formats import FRAMES, LOG, Format
 from heapfit.importers.log_lines import (
     BEHIND,
@@ -23,11 +23,14 @@ from heapfit.importers.log_lines import (
     may_tell_start,
     order_dates,
 )
-from heapfit.importers.source import OwnLines
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.own_lines import count_unpaired
+from heapfit.importers.source import OwnLines, read_calls
+from heapfit.importers.stream import read_chunks
 
 _LARGEST = 64 << 20  # bytes of a file that is looked at for boots
 _MOST_LINES = 20_000  # of more only those are looked at that tell a start
+# Lines without partners that lost ones explain, or one in so many; times fewer of devices apart.
+_ODD, _OFTEN, _FEWER = 3, 40, 4
 
 
 def cut_boots(
@@ -37,10 +40,9 @@ def cut_boots(
     is_log = form in (LOG, FRAMES) and source.is_file()
     if not is_log or source.stat().st_size > _LARGEST:
         return [source]
-    with ByteStream(source) as stream:
-        content = b"".join(stream.chunks())
-    pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content)
-    whole = [one for one in pieces if count_events(one, own)]
+    content = b"".join(read_chunks(source))
+    pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content, own)
+    whole = [one for one in pieces if read_calls(one, own)]
     if len(whole) < 2:
         return [source]
     files = [folder / f"{source.stem}-boot{i}{source.suffix}" for i in range(1, len(whole) + 1)]
@@ -53,7 +55,7 @@ def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, 
     """The boot with the most events, and a sentence on the others; "" if there is one alone."""
     if len(files) == 1:
         return files[0], ""
-    counts = [count_events(file.read_bytes(), own) for file in files]
+    counts = [boot.events for one in files if (boot := read_calls(one.read_bytes(), own))]
     fullest = counts.index(max(counts))
     return files[fullest], (
         f"The log has {len(files)} boots: this is number {fullest + 1}, the longest; "
@@ -68,14 +70,13 @@ def read_frames(log: Path) -> tuple[_engine.FrameTrace, dict[str, Any]]:
     """
     reader = _engine.FrameTrace(drop_unknown=True)
     reader.keep_addresses()
-    with ByteStream(log) as stream:
-        for chunk in stream.chunks():
-            reader.feed(chunk)
+    for chunk in read_chunks(log):
+        reader.feed(chunk)
     reader.finish()
     return reader, reader.take()
 
 
-def _cut_lines(content: bytes) -> Iterator[bytes]:
+def _cut_lines(content: bytes, own: OwnLines | None) -> Iterator[bytes]:
     """The lines of each boot of each device."""
     is_long = content.count(b"\n") > _MOST_LINES
     if is_long and not may_tell_start(content):
@@ -85,7 +86,7 @@ def _cut_lines(content: bytes) -> Iterator[bytes]:
     texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
     readers, pieces = defaultdict[str, LineReader](LineReader), dict[tuple[str, int], list[bytes]]()
     for number, (line, text, devices) in enumerate(
-        zip(lines, texts, find_devices(texts), strict=True)
+        zip(lines, texts, _find_devices(lines, texts, own), strict=True)
     ):
         for device in devices:
             reader = readers[device]
@@ -95,6 +96,25 @@ def _cut_lines(content: bytes) -> Iterator[bytes]:
     yield from map(b"".join, pieces.values())
 
 
+def _find_devices(
+    lines: Sequence[bytes], texts: Sequence[str], own: OwnLines | None
+) -> list[set[str]]:
+    """The devices that each line is of: tags in brackets, too, where it explains addresses.
+
+    One device gives no address twice and frees none of another; lines that are lost may look so.
+    """
+    known, tagged = find_devices(texts), find_devices(texts, None)
+    named = [*zip(accumulate(map(may_tell_start, lines)), tagged, lines, strict=True)]
+    together, apart = (
+        sum(sum(count_unpaired(read_calls(b"".join(part), own))) for part in group(keyed).values())
+        for keyed in (
+            ((start, line) for start, _, line in named),
+            (((start, one), line) for start, among, line in named for one in among),
+        )
+    )
+    return tagged if together > min(_ODD, len(lines) / _OFTEN) + _FEWER * apart else known
+
+
 def _cut_frames(content: bytes) -> Iterator[bytes]:
     while content:
         reader = _engine.FrameTrace(True)
@@ -102,19 +122,3 @@ def _cut_frames(content: bytes) -> Iterator[bytes]:
         end = int(reader.damage.split()[1].rstrip(":")) if reader.damage else len(content)
         yield content[:end]
         content = content[end:]
-
-
-def count_events(content: bytes, own: OwnLines | None) -> int:
-    """The events in a piece of a log; 0 if it has no allocation."""
-    reader = (
-        _engine.FrameTrace(True)
-        if _engine.has_frame(content)
-        else _engine.HeapLogTrace(True)
-        if own is None
-        else own.open()
-    )
-    with suppress(HeapfitError):
-        reader.feed(content)
-        reader.finish()
-        return reader.events
-    return 0

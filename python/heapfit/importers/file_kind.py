@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Final
 
 from heapfit.errors import HeapfitError
-from heapfit.importers.boots import count_events
 from heapfit.importers.formats import CORE_DUMP, FORMATS, LOG, STORED_MAGIC
+from heapfit.importers.source import read_calls
 from heapfit.importers.stream import ByteStream
 from heapfit.plan.plan_file import KIND
 from heapfit.plan.toml_table import read_document
@@ -61,9 +61,7 @@ def classify_file(path: Path) -> SourceKind:
     if head.startswith(STORED_MAGIC):
         return SourceKind.RECORDING
     known = next((one for one in FORMATS if one.matches(head)), None)
-    if known is None or (
-        known is LOG and not count_events(head, None)
-    ):  # a word that looks like one
+    if known is None or (known is LOG and not read_calls(head, None)):  # a word that looks like one
         return SourceKind.SOURCE if _INCLUDE.search(head) else _classify_document(path)
     return SourceKind.CAPTURE if known.name == "packets" else SourceKind.RECORDING
 

@@ -16,11 +16,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from heapfit.errors import HeapfitError
 from heapfit.fact_files import read_rules
 from heapfit.grouping import group
 from heapfit.importers.log_lines import CALLS, split_prefix
-from heapfit.importers.source import OwnLines
+from heapfit.importers.source import FedReader, OwnLines, read_calls
 from heapfit.importers.stream import HEAD
 from heapfit.importers.told_names import FIELD
 
@@ -98,7 +97,6 @@ class _Line(NamedTuple):
         first, last = self.numbers[min(fields)], self.numbers[max(fields)]
         stamps = [stamp.end() for stamp in _SIGN["stamp"].finditer(self.text[: first.start()])]
         after = [one.start() for one in self.numbers if one.start() > last.start()]
-        text = ""
         # Behind what changes, if words are left.
         for start in (0,) if is_long else (max(stamps, default=0), 0):
             text, at = "", start
@@ -319,22 +317,28 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
     return next(near, among[0])
 
 
+def count_unpaired(reader: FedReader | None) -> tuple[int, ...]:
+    """The frees of unknown blocks, and the blocks given again, that a reader reports."""
+    return tuple(
+        sum(
+            int(one[1].replace(",", ""))
+            for one in map(rule.match, reader.notes if reader else ())
+            if one
+        )
+        for rule in (_SIGN["unknown"], _SIGN["replaced"])
+    )
+
+
 def _try(
     path: Path, head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int
 ) -> tuple[int, tuple[str, ...]]:
     """How many lines the descriptions read of a log's beginning, less two of each that makes no
     sense, and that in words; 0 and () if it does not.
     """
-    try:
-        reader = own.open()
-        reader.feed(head)
-        reader.finish()
-    except HeapfitError:
+    reader = read_calls(head, own)
+    if reader is None:
         return 0, ()
-    unknown, replaced = (
-        sum(int(one[1].replace(",", "")) for one in map(rule.match, reader.notes) if one)
-        for rule in (_SIGN["unknown"], _SIGN["replaced"])
-    )
+    unknown, replaced = count_unpaired(reader)
     events = reader.events - replaced  # without frees that no line tells
     is_more = events > sum(map(len, groups))  # other lines look alike
     is_blind = not own.has_addresses and not own.free

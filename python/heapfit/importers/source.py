@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.trace.chains import Chains
 from heapfit.trace.stored import BATCH, TraceInfo
 from heapfit.trace.table_file import Columns
@@ -36,6 +38,24 @@ class OwnLines:
         resizes = [text for text in texts if "{old}" in text]
         served = "\n".join(text for text in texts if text not in resizes)
         return _engine.HeapLogTrace(served, self.free, "\n".join(resizes), self.frees_newest)
+
+
+def read_calls(
+    content: bytes, own: OwnLines | None
+) -> _engine.HeapLogTrace | _engine.FrameTrace | None:
+    """What has read a piece of a log, or of frames, to its end; None if it has no allocation."""
+    with suppress(HeapfitError):
+        reader = (
+            _engine.FrameTrace(True)
+            if _engine.has_frame(content)
+            else _engine.HeapLogTrace(True)
+            if own is None
+            else own.open()
+        )
+        reader.feed(content)
+        reader.finish()
+        return reader
+    return None
 
 
 @dataclass(frozen=True, slots=True)

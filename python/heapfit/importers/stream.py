@@ -196,3 +196,9 @@ class ByteStream:
                 return
             size -= len(piece)
             yield piece
+
+
+def read_chunks(path: Path) -> Iterator[bytes]:
+    """The content of a file, as `ByteStream.chunks` yields it."""
+    with ByteStream(path) as stream:
+        yield from stream.chunks()

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from heapfit import _engine
-from heapfit.importers.stream import ByteStream
+from heapfit.importers.stream import read_chunks
 
 # An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL,
 # SystemView and glibc print; a task.
@@ -31,13 +31,12 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
         return {}
     own = ((line, name) for line in lines.splitlines() for name in _OWN_NAME.finditer(line))
     rules = [_TOLD, *(_describe_own(line[: one.start()], line[one.end() :]) for line, one in own)]
-    with ByteStream(log) as stream:
-        found = dict.fromkeys(
-            (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
-            for chunk in stream.chunks()
-            for rule in rules
-            for one in rule.finditer(chunk)
-        )
+    found = dict.fromkeys(
+        (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
+        for chunk in read_chunks(log)
+        for rule in rules
+        for one in rule.finditer(chunk)
+    )
     return {
         _engine.number_of_name(text) if at is None else int(at, 16) & 0xFFFFFFFF: text.decode(
             errors="replace"
