@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loads import STANDARD, make_events, write_load
+from loads import STANDARD, make_columns, make_events, write_load
 from small_traces import load_lines
 
 from heapfit import _engine
@@ -19,6 +19,7 @@ from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
+from heapfit.trace.operations import ALLOC
 from heapfit.trace.profile import Profile, profile_trace
 from heapfit.trace.stored import Trace, TraceInfo, write_trace
 
@@ -48,14 +49,19 @@ def test_more_recordings_need_less_and_nothing_has_a_cliff() -> None:
 
 def test_a_short_recording_that_has_not_ended_is_no_job(tmp_path: Path) -> None:
     """The reserve of a job is too little for a service whose load has just begun."""
-    begun = [
-        Load.of([profile_trace(write_load("poisson_500", 5_000, seed, tmp_path / f"{seed}"))])
+    service = [
+        profile_trace(write_load("poisson_500", 5_000, seed, tmp_path / f"{seed}"))
         for seed in range(6)
     ]
+    begun = [Load.of([one]) for one in service]
     assert not any(one.is_job for one in begun) and min(map(Load.reserve, begun)) >= 19
     traces = Path(__file__).resolve().parents[2] / "examples/recordings/traces"
     for name in ("gawk-1", "tcc-1"):  # one grows for 35,568 events, one ends after 8,044
         assert Load.of([profile_trace(Trace.open(traces / f"{name}.parquet"))]).is_job
+    made = make_columns("steady", 5_000, 1)
+    kept = {name: one[made["op"] == ALLOC] for name, one in made.items()}
+    batch = profile_trace(write_trace(tmp_path / "batch.parquet", [kept], TraceInfo()))
+    assert Load.of([batch]).is_job and not Load.of([batch, service[0]]).is_job
 
 
 def test_a_recording_without_windows_tells_no_bursts(tmp_path: Path) -> None:

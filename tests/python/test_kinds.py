@@ -168,9 +168,18 @@ def test_the_pace_of_a_leak_is_without_a_cache_that_filled_beside_it(tmp_path: P
 
 
 def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
-    found = kind_of(lines_of(tmp_path / "t.parquet", released=True))
-    assert found.kind is Kind.JOB
-    assert found.growth == ()
+    lines = [
+        f"a {i} {100 if i % 60 == 0 else 24}\n" + f"f {i}\n" * (i % 60 > 0) for i in range(12_000)
+    ]
+    ended = "".join([*lines, *(f"f {i}\n" for i in range(0, 12_000, 60))])  # by 1 % of its events
+    (tmp_path / "quick.heap").write_text(ended)
+    for trace in (
+        lines_of(tmp_path / "t.parquet", released=True),
+        open_any(tmp_path / "quick.heap", ImportOptions(), tmp_path),
+    ):
+        found = kind_of(trace)
+        assert found.kind is Kind.JOB
+        assert found.growth == ()
 
 
 def test_requests_that_grow_by_a_third_grow_and_a_batch_does_not(tmp_path: Path) -> None:
