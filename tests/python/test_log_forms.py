@@ -192,6 +192,40 @@ DEVICES = [
 ]
 
 
+# An uptime of no unit, and how the first state and a step of it are counted in seconds.
+UPTIMES = {
+    "uptime={} free_heap={}": (10_000, 0.001),
+    "app: free {1}, uptime: {0}": (60_000, 0.001),
+    '{{"uptime":{},"free_heap":{}}}': (30_017, 0.001),
+    "uptime {} free heap {}": (3600, 1),
+    "uptime={} free_heap={} ": (60, 1),
+    "uptime: {} s, free {}": (10_000, 1),
+    "2026-03-01 [10:00] uptime={} free={}": (10_000, None),
+}
+
+
+@pytest.mark.parametrize("form", UPTIMES)
+def test_an_uptime_counts_what_its_steps_tell(tmp_path, form):
+    step, unit = UPTIMES[form]
+    lines = (form.format(123_456 + step * i, FIRST - STEP * i) for i in range(STATES))
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    if unit:
+        assert [one.seconds for one in log.states[:2]] == [
+            pytest.approx(unit * (123_456 + step * i)) for i in range(2)
+        ]
+    assert ("taken as ms" in " ".join(log.notes)) == (unit == 0.001)
+
+
+def test_topics_keep_their_names(tmp_path):
+    rooms = ("home/kitchen/free_heap", "home/garage/heap/free")
+    lines = (f"{room} {FIRST - STEP * i}" for i in range(STATES) for room in rooms)
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    names = {one.name for one in (log, *log.other_heaps)}
+    assert names == {"home/kitchen/free_heap", "home/garage/heap"}
+
+
 def test_tasks_of_one_device_are_no_devices(tmp_path):
     form = "[00:{i:02}:00] heap task[12]: free {f}\n[00:{i:02}:01] net task[3]: rx 5\n"
     lines = [form.format(i=i, f=FIRST - STEP * i) for i in range(STATES)]

@@ -16,6 +16,7 @@ from datetime import datetime
 from enum import StrEnum
 from itertools import islice, pairwise
 from math import ceil, inf
+from statistics import median
 
 from heapfit.fact_files import read_facts, read_rules
 
@@ -100,6 +101,13 @@ _EPOCH = (1_400_000_000, 2_000_000_000)  # seconds since 1970; in ms an uptime o
 # Threads that have a number; of a clock's steps: what falls more often is none, or begins again;
 # seconds that it takes at least until one is set.
 _MOST_THREADS, _OFTEN, _SOON = 16, 0.1, 10
+# What is supposed of counts, by the sign that they get.
+_SUPPOSED = {
+    "#": "its clock begins again by itself, and lines lie too far apart to count how often: no "
+    "time (print seconds, or 64 bits)",
+    "_ms": "its uptime is taken as ms, by its steps (--line 'uptime={time:s} ... {free}' takes "
+    "seconds)",
+}
 # A date in numbers alone: which of them may be the year, the month and the day.
 _ORDERS = ((4, 3, 1), (4, 1, 3), (1, 3, 4))
 
@@ -287,23 +295,21 @@ def _settle_counts(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     """
     found = [*map(_SIGN["count"].match, lines)]
     counts = [int(one["count"]) for one in found if one]
-    sign, unit, least, most = _find_unit(counts)
+    sign, unit, least, most = _find_unit(counts, any(one["uptime"] for one in found if one))
     return [
         f"{one['open']}{sign}{one['text']}{one['behind'] or unit}{line[one.end() :]}"
         if one and least <= int(one["count"]) < most
         else line
         for line, one in zip(lines, found, strict=True)
-    ], (
-        "its clock begins again by itself, and lines lie too far apart to count how often: no time "
-        "(print seconds, or 64 bits)"
-    ) * (sign == "#" and least == 0)
+    ], _SUPPOSED.get(sign, "") * (least == 0)
 
 
-def _find_unit(counts: Sequence[int]) -> tuple[str, str, float, float]:
+def _find_unit(counts: Sequence[int], is_uptime: bool) -> tuple[str, str, float, float]:
     """What stands before and behind some counts: of those between two numbers.
 
     Numbers of threads come again and again. What passes where it may be seconds since 1970 within
-    a day counts ms, and what jumps there a clock that is set.
+    a day counts ms, and what jumps there a clock that is set. An uptime that steps by a thousand or
+    more counts ms; by half hours, seconds.
     """
     (begin, end), values = _EPOCH, {*counts}
     falls = sorted(after for before, after in pairwise(counts) if after < before)
@@ -313,7 +319,12 @@ def _find_unit(counts: Sequence[int]) -> tuple[str, str, float, float]:
     near = ({one < edge for one in counts if abs(one - edge) < 1000 * _DAY} for edge in _EPOCH)
     sets = sum(before < begin <= after < end for before, after in pairwise(counts))
     risen = sum(after - before for before, after in pairwise(counts) if before < after < begin)
+    step = median([after - before for before, after in pairwise(counts) if after > before] or [0])
     told = (
+        (
+            is_uptime and not is_often and step >= 1000 and (step % 1800 > 0 or step % 1000 == 0),
+            ("_ms", "", 0, inf),
+        ),
         (is_few and (is_often or len(values) == 1), ("#", "", begin, end)),
         (begins_again, ("#", "", 0, inf)),
         (any(len(one) > 1 for one in near), ("", " ms", 0, inf)),

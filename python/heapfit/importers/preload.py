@@ -32,9 +32,13 @@ def library_for(program: Path) -> Path:
 
 
 def _library_of(executable: Executable) -> Path:
-    if executable.is_musl:
-        return LIBRARY_MUSL
-    return LIBRARY if executable.bits == OWN_BITS else LIBRARY_32
+    return (
+        LIBRARY_MUSL
+        if executable.is_musl
+        else LIBRARY
+        if executable.bits == OWN_BITS
+        else LIBRARY_32
+    )
 
 
 def recorder_settings(place: str, depth: int = 1) -> dict[str, str]:
