@@ -6,8 +6,8 @@ Decisions are tried at their edges: a test fails if a limit is one unit off or a
 
 import random
 import runpy
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +24,12 @@ import heapfit as heapfit_library
 from heapfit import _engine
 from heapfit.checks.check import CheckOptions
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
-from heapfit.comparison.changed_programs import MOST_GROWTH, ChangedPrograms
+from heapfit.comparison.changed_programs import (
+    MOST_GROWTH,
+    ChangedPrograms,
+    ChangedRuns,
+    try_changes,
+)
 from heapfit.comparison.costs.measures import Measures
 from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.needs import measure
@@ -448,6 +453,35 @@ def test_the_margin_found_is_the_least_that_serves_all_that_counts(loaded: Loade
     assert {one.name for one in found.broken} == {
         one.name for one in counted if not serves(loaded, one, size)
     }
+
+
+@dataclass
+class RunOfRegions:
+    """A changed recording in a heap of which a region says nothing of a larger one."""
+
+    runs_in: Callable[[int], bool]
+    events: int = 1
+    need: float | None = None
+
+
+def test_a_change_holds_if_all_regions_tried_hold_it() -> None:
+    """1,020 B are set, which two of them make larger."""
+    regions = {
+        "runs in the larger ones": lambda memory: memory >= 1100,
+        "needs the most": lambda memory: memory >= 1200,
+        "runs in the first and in large ones": lambda memory: not 1150 < memory < 1300,
+        "runs in all": bool,
+    }
+    *_, tested = try_changes(
+        [Change(name, dict, is_of_sizes=True) for name in regions],
+        lambda change: ChangedRuns([RunOfRegions(regions[change.name])], 1000),
+        HeapSize(1000, 1000, 1000, 2.0),
+        1000,
+    )
+    assert {one.name: one.holds for one in tested.results} == {
+        name: name == "runs in all" for name in regions
+    }
+    assert 30 <= tested.needed <= 31
 
 
 def test_a_systems_heap_is_tried_in_its_memory(loaded: LoadedTrace) -> None:
