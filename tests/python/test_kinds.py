@@ -173,13 +173,17 @@ def test_what_is_gathered_and_freed_at_the_end_is_a_job(tmp_path: Path) -> None:
     ]
     ended = "".join([*lines, *(f"f {i}\n" for i in range(0, 12_000, 60))])  # by 1 % of its events
     (tmp_path / "quick.heap").write_text(ended)
-    for trace in (
-        lines_of(tmp_path / "t.parquet", released=True),
-        open_any(tmp_path / "quick.heap", ImportOptions(), tmp_path),
+    lost = [f"a {i} {64 if i % 5 == 0 else 100}\n" for i in range(3_000)]
+    lost += [f"f {i}\n" for i in range(3_000) if i % 5 > 0]  # nearly half of its events
+    (tmp_path / "lost.heap").write_text("".join(lost))
+    for trace, kept in (
+        (lines_of(tmp_path / "t.parquet", released=True), []),
+        (open_any(tmp_path / "quick.heap", ImportOptions(), tmp_path), []),
+        (open_any(tmp_path / "lost.heap", ImportOptions(), tmp_path), [64]),
     ):
         found = kind_of(trace)
         assert found.kind is Kind.JOB
-        assert found.growth == ()
+        assert [one.name for one in found.growth] == kept
 
 
 def test_requests_that_grow_by_a_third_grow_and_a_batch_does_not(tmp_path: Path) -> None:
