@@ -22,7 +22,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.filling import describe_filling
-from heapfit.forecast.growth import BlockGroup, find_joint_trend
+from heapfit.forecast.growth import BlockGroup, find_growth, find_joint_trend
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -297,6 +297,13 @@ def test_a_leak_has_the_pace_of_the_call_site_that_it_is_named_by() -> None:
     assert find_joint_trend([site, sizes]).slope == pytest.approx(84)
     all_of_size = replace(sizes, held=3000)
     assert find_joint_trend([site, all_of_size]).slope == pytest.approx(80)
+
+
+def test_what_grows_by_itself_and_has_half_of_all_is_one_group() -> None:
+    """All that is live rises faster at last, by what no group has."""
+    leak = BlockGroup("size", 28, 84 * np.arange(48), 84 * 47, 141, 84 * 24)
+    total = find_joint_trend([replace(leak, troughs=126 * np.arange(48))])
+    assert find_growth([leak], [], {}, total, newest=252) == (leak,)
 
 
 def test_a_leak_has_its_own_pace_beside_a_cache_that_is_full(tmp_path: Path) -> None:
