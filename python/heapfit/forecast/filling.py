@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from heapfit.forecast.growth import BlockGroup, own_frames
+from heapfit.forecast.growth import BlockGroup, find_joint_trend, own_frames
 from heapfit.forecast.kind import RecordingKind
 from heapfit.forecast.time_units import MICROSECONDS, find_unit, format_number
+from heapfit.forecast.trend import Trend
 from heapfit.plan.quantities import format_count, format_share
 from heapfit.programs.site_names import find_recorded_program, is_of_library
 from heapfit.programs.source_lines import SourcePlace, frames_in
@@ -27,10 +28,12 @@ _USUAL = 0.1  # quantile of the windows' peaks that a run has at least
 
 def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     """How fast live bytes grew, and what holds them; `names` are those of call sites."""
-    rate, (holder, blocks) = _describe_rate(kind), _find_holder(kind.growth, names)
+    # A leak's own: in the trend of all a cache that fills may lie beside it.
+    pace = find_joint_trend(kind.growth) if kind.is_leak else kind.trend
+    rate, (holder, blocks) = _describe_rate(kind, pace), _find_holder(kind.growth, names)
     if kind.is_leak:
         return f"Leak: {holder} keeps {blocks}: {rate}."
-    held = f", held by {blocks} of {holder}" if kind.growth else ""
+    held = f", held by {blocks} of {holder.rstrip(',')}" if kind.growth else ""
     return f"Live bytes grew by {rate} while recorded{held}; a cache that fills looks the same."
 
 
@@ -101,19 +104,23 @@ def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float
         return max(0.0, end + windows.events * (room - level) / rate) if rate > 0 else inf
 
     over = highest + _HIGHER * float(peaks.std())
-    soonest = cross(over, trend.high if room > over else trend.slope)
-    latest = max(float(end), cross(float(np.quantile(peaks, _USUAL)), trend.low))
-    return soonest, cross(highest, trend.slope), latest
+    latest = cross(float(np.quantile(peaks, _USUAL)), trend.low)
+    return (
+        cross(over, trend.high if room > over else trend.slope),
+        cross(highest, trend.slope),
+        max(float(end), latest),
+    )
 
 
-def _describe_rate(kind: RecordingKind) -> str:
+def _describe_rate(kind: RecordingKind, trend: Trend) -> str:
     """Growth by events, and by the largest unit of time of which the recording has two."""
-    rate = f"{format_number(1000 * kind.rate.slope)} B per 1,000 events"
+    slope = trend.slope / kind.windows.events
+    rate = f"{format_number(1000 * slope)} B per 1,000 events"
     if not kind.microseconds:
         return rate
     unit = find_unit(kind.profile.events * kind.microseconds / MICROSECONDS)
-    of_time = kind.rate.slope * (unit.seconds * MICROSECONDS) / kind.microseconds
-    return f"{rate} ({format_number(of_time)} B {unit.each})"
+    of_time = format_number(slope * unit.seconds * MICROSECONDS / kind.microseconds)
+    return f"{rate} ({of_time} B {unit.each})"
 
 
 def _find_holder(growth: tuple[BlockGroup, ...], names: Mapping[int, str]) -> tuple[str, str]:

@@ -39,6 +39,7 @@ SHORTEST_CLOCK = 1_000_000  # us; a program that runs shorter does not wait for 
 _LARGER = 0.1  # by as much at least do sizes rise that grow
 _LASTS = 0.5  # of the pace of its first half, that growth has in its second
 _KEPT = 0.8  # of what a group rose by in half of the windows, that it never frees if it leaks
+_FILLS = 0.3  # of the pace of the whole, that what still fills has at least in its second half
 _STILL_RISES = 0.3  # likewise of the second half of a series that rises
 
 
@@ -96,9 +97,11 @@ def find_growth(
 
     `total` is the trend of all live bytes where these grow, `newest` the slope of their second
     half. Where those that are seen to grow by themselves make up less than half of that together,
-    the ones that have half of `total` alone are added.
+    the ones that have half of `total` alone are added. What filled before is none of them.
     """
-    held = [one for one in series if _is_held(one)]
+    held = [
+        one for one in series if _is_held(one) and (total is None or _goes_on(one.troughs, _FILLS))
+    ]
     found = [
         one for one in held if one.is_kept and grows(one.troughs, len(series), STEEP_OF_GROUPS)
     ]
@@ -154,9 +157,14 @@ def lasts(troughs: Troughs) -> bool:
 
     At that of its first half, and of the whole: one step between the halves is in neither.
     """
-    half = len(troughs) // 2
-    pace = max(find_trend(one).slope for one in (troughs[:half], troughs))
-    return find_trend(troughs[half:]).slope >= _LASTS * pace
+    return _goes_on(troughs, _LASTS, find_trend(troughs[: len(troughs) // 2]).slope)
+
+
+def _goes_on(troughs: Troughs, share: float, pace: float = 0.0) -> bool:
+    """True if the second half has a share of a pace, and of that of the whole."""
+    return find_trend(troughs[len(troughs) // 2 :]).slope >= share * max(
+        pace, find_trend(troughs).slope
+    )
 
 
 def trend_of_growth(troughs: Troughs) -> Trend:

@@ -113,8 +113,8 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
     if not is_growing and sizes_grow(sizes, windows) and holds:
         is_growing, total = True, trend_of_growth(windows.peaks)
         kind, reason = Kind.GROWING, "requests, and live bytes with them, grow to the end"
-    newest = find_trend(windows.troughs[len(windows) // 2 :]).slope
-    growth = find_growth(series, sites, trace.chains, total if is_growing else None, newest)
+    newest = find_trend(windows.troughs[len(windows) // 2 :])
+    growth = find_growth(series, sites, trace.chains, total if is_growing else None, newest.slope)
     joint = find_joint_trend(growth) if growth else total
     if growth and holds:
         kind, reason = Kind.GROWING, "blocks born after the start-up gather and are held to the end"
@@ -123,7 +123,7 @@ def find_kind(trace: Trace, profile: Profile) -> RecordingKind:
         reason,
         windows,
         # What filled up beside what grows, as a cache does, is in the trend of all.
-        joint if not is_growing or joint.slope >= _EXPLAINS * newest else total,
+        joint if not is_growing or joint.slope >= _EXPLAINS * newest.slope else newest,
         growth,
         find_period(profile) if kind is Kind.CYCLE else None,
         microseconds,

@@ -36,8 +36,7 @@ class Windows:
 
 def find_shutdown(profile: Profile) -> int:
     """The event at which the program begins to free what it holds; the end if it holds it."""
-    live = profile.live_lowest
-    median = float(np.median(live))
+    live, median = profile.live_lowest, float(np.median(profile.live_lowest))
     if float(live[-1]) >= _RELEASED * median:
         return profile.events
     working = np.flatnonzero(live >= _WORKING * median)
