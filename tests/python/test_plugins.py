@@ -363,7 +363,7 @@ def test_a_crate_that_is_built_by_cargo_is_measured(tmp_path: Path) -> None:
 
     assert row.faults == ()
     assert row.is_sized and row.loads is None
-    assert marks_of(row) == "#" and explain_marks([], [row])[0].startswith("# sized")
+    assert marks_of(row) == "#@" and explain_marks([], [row])[0].startswith("# sized")
     assert row.statics_bytes == 48
     assert 1.08 < (row.over_u_max or 0) < 1.09
 
