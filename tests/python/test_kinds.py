@@ -307,7 +307,12 @@ def test_a_need_of_many_heaps_has_no_figure() -> None:
 def test_a_kind_says_how_many_events_it_takes(tmp_path: Path) -> None:
     (tmp_path / "few.heap").write_text("a 1 40\nf 1\n")
     shown = " ".join(heapfit("profile", "few.heap", folder=tmp_path).stdout.split())
-    assert "2 events; the kind takes 960 at least, a heap's size by fit 300." in shown
+    assert "2 events; the kind takes 1,067 at least, a heap's size by fit 300." in shown
+    for events, is_told in ((1_066, False), (1_067, True)):
+        lines = [f"f {i - 1}" if i > 500 and i % 2 else f"a {i} 40" for i in range(events)]
+        (tmp_path / "some.heap").write_text("\n".join(lines) + "\n")
+        kind = kind_of(open_any(tmp_path / "some.heap", ImportOptions(), tmp_path))
+        assert (kind.kind is not Kind.TOO_SHORT) == is_told
     fitted = " ".join(heapfit("fit", "few.heap", folder=tmp_path).stdout.split())
     assert "300 at least" in fitted
 

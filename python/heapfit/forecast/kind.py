@@ -34,6 +34,7 @@ from heapfit.plan.brief import Brief
 from heapfit.plan.quantities import format_count
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
+from heapfit.trace.views import STARTUP
 
 WINDOWS = 48
 FEWEST_EVENTS = 20  # of a window
@@ -137,8 +138,9 @@ def judge(profile: Profile) -> tuple[Kind, str]:
     windows = cut_windows(profile, WINDOWS)
     if not tells_windows(windows):
         return Kind.TOO_SHORT, (
-            f"{format_count(profile.events, 'event')}; the kind takes {WINDOWS * FEWEST_EVENTS} "
-            f"at least, a heap's size by fit {FEWEST_FOR_SIZE}"
+            f"{format_count(profile.events, 'event')}; the kind takes "
+            f"{WINDOWS * FEWEST_EVENTS * STARTUP // (STARTUP - 1) + 1:,} at least, "
+            f"a heap's size by fit {FEWEST_FOR_SIZE}"
         )
     period, ending = find_period(profile) or 0, _share_of_end(profile)
     rises = grows(windows.troughs)
