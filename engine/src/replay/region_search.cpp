@@ -93,6 +93,7 @@ class Search {
         const std::vector<TrialResult> results = trials_.run(unknown, turns(unknown));
         for (std::size_t i = 0; i < unknown.size(); i++) {
             sizes_[unknown[i]] = results[i];
+            failing_ = std::max(failing_, results[i].runs ? 0 : unknown[i]);
             search_.events += results[i].events - results[i].known;
             keep_if_lower(unknown[i], results[i]);
         }
@@ -288,6 +289,9 @@ class Search {
 
     // The largest that failed; 0: none.
     [[nodiscard]] std::uint64_t failing_below(std::uint64_t size) const {
+        if (failing_ < size) {
+            return failing_;
+        }
         auto one = std::make_reverse_iterator(sizes_.lower_bound(size));
         one = std::find_if(one, sizes_.rend(), [](const auto &it) { return !it.second.runs; });
         return one == sizes_.rend() ? 0 : one->first;
@@ -298,6 +302,7 @@ class Search {
     ParallelTrials trials_;
     TrialOf once_;                       // tries what was not tried before
     Sizes sizes_;                        // tried, or known to serve
+    std::uint64_t failing_ = 0;          // the largest that failed
     std::uint64_t serving_ = UINT64_MAX; // from here on all do
     RegionSearch search_;
 };
