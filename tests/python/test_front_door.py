@@ -59,7 +59,7 @@ def test_no_name_is_a_room_too():
 @pytest.fixture(scope="module")
 def walk(tmp_path_factory) -> heapfit.Trace:
     return heapfit.generate_workload(
-        "t2_w1:events=500", tmp_path_factory.mktemp("walk") / "walk.parquet"
+        "slotbuf:events=500", tmp_path_factory.mktemp("walk") / "walk.parquet"
     )
 
 
@@ -183,19 +183,19 @@ def test_a_sweep_agrees_with_the_search_of_the_region(walk):
     swept = heapfit.replay(walk, "tlsf", [safe - 4096, safe, f"{safe + 65536}"])
     assert swept.to_arrow()["is_served"].to_pylist()[1:] == [True, True]
     assert str(swept).startswith("replays on tlsf: ")
-    small = heapfit.replay(walk, "heap_4", "64K")
+    small = heapfit.replay(walk, "heap_4", "16K")
     (row,) = small.to_arrow().to_pylist()
     assert not row["is_served"] and row["size"] > row["largest_hole"]
     event = walk.to_arrow().slice(row["event"], 1).to_pylist()[0]
     assert all(row[name] == event[name] for name in ("op", "object", "size"))
     assert (
         row["refused"]
-        == heapfit.check(walk, heap="heap_4:64K", options=heapfit.CheckOptions(measure=True))
+        == heapfit.check(walk, heap="heap_4:16K", options=heapfit.CheckOptions(measure=True))
         .recordings[0]
         .refusals.refused
     )
     assert swept.to_arrow()["refused"].to_pylist()[1:] == [0, 0]
-    assert heapfit.check(walk, heap="heap_4:64K").recordings[0].run.refusal.event == row["event"]
+    assert heapfit.check(walk, heap="heap_4:16K").recordings[0].run.refusal.event == row["event"]
 
 
 def test_what_the_shell_takes_as_text_is_text_here_too(walk):
