@@ -7,7 +7,7 @@ from pathlib import Path
 
 import dask
 import pytest
-from distributed import LocalCluster, Security
+from distributed import Future, KilledWorker, LocalCluster, Security
 from small_scenarios import small
 from small_traces import bimodal, heapfit, table2
 from sweep_work import die_at_first, refuse_odd, square, text_of
@@ -77,6 +77,18 @@ def test_a_worker_that_dies_costs_a_retry(sweep, tmp_path):
     assert sweep.run("die", jobs) == [1, 0, 1, 4, 9, 16, "x0", "x1"]
 
 
+def test_a_result_that_is_lost_with_its_worker_is_made_again(sweep, monkeypatch):
+    given, lost = Future.result, iter([True])
+
+    def result(future):
+        if next(lost, False):
+            raise KilledWorker("square", None, 0)
+        return given(future)
+
+    monkeypatch.setattr(Future, "result", result)
+    assert sweep.map("square", square, [2, 3]) == [4, 9]
+
+
 def test_an_error_of_a_job_is_told(address):
     with Sweep(cluster=address) as made, pytest.raises(HeapfitError, match=r"^1 is odd$"):
         made.map("refuse", refuse_odd, [0, 1, 2, 3, 5])
@@ -93,7 +105,7 @@ def test_a_job_that_kills_its_workers_ends_the_sweep_and_is_named(address, sweep
 
 
 def test_commands_print_on_a_cluster_what_they_print_here(address, tmp_path):
-    compare = ("compare", bimodal(tmp_path / "b.heap"), "t2_w1:events=500",
+    compare = ("compare", bimodal(tmp_path / "b.heap"), "slotbuf:events=500",
                "tlsf", "class_pools", "--json")  # fmt: skip
     runs = (table2(tmp_path / f"{i}.heap", 300, i) for i in (1, 2))
     fit = ("fit", *runs, "--plans", "plans", "--json", "--force")

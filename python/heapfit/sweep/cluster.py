@@ -60,8 +60,9 @@ class Cluster:
         files = [self._send_file(path) for path in job.files]
         future = self._client.submit(perform_there, _engine.version, job, files, pure=False)
         error = self._wait(future)
-        if future.status == "finished":
-            return future.result()
+        with suppress(distributed.KilledWorker):  # before it handed over what it had finished
+            if future.status == "finished":
+                return future.result()
         if error is None or isinstance(error, distributed.KilledWorker):
             raise WorkerDiedError
         if isinstance(error, HeapfitError) or hasattr(error, "__notes__"):  # of the job itself
@@ -92,10 +93,11 @@ class Cluster:
         if isinstance(path, StoreFile):
             return path, None
         if path not in self._files:
-            key = f"heapfit-file-{uuid.uuid4().hex}"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # Dask's: that they are many
-                self._files[path] = self._client.submit(bytes, path.read_bytes(), key=key)
+                self._files[path] = self._client.submit(
+                    bytes, path.read_bytes(), key=f"heapfit-file-{uuid.uuid4().hex}"
+                )
         return path, self._files[path]
 
 
