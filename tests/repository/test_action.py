@@ -151,7 +151,7 @@ def test_without_a_package_its_own_checkout_is_built_by_its_lock(
 def test_a_leak_makes_the_job_red_with_what_grew(job: Job) -> None:
     given = {"plan": "check/plan.toml", "recordings": "check/traces/leak.parquet"}
     assert job.run(**given, base="check/traces/base.parquet", growth="12%") == 3
-    assert "| leak | ran out, grew |" in job.summary.read_text()
+    assert "| leak | ran out, grew, leaks |" in job.summary.read_text()
     assert "| size up to | at the peak | of base |" in job.summary.read_text()
 
 
