@@ -18,13 +18,16 @@ constexpr std::uint64_t most_bytes = std::uint64_t{32} << 20; // of its states, 
 constexpr std::uint64_t events_until_stop = std::uint64_t{1} << 20;
 constexpr std::uint64_t never = std::numeric_limits<std::uint64_t>::max();
 
-// Bytes of an object in a state, about.
+// Bytes of an object in a state, about; and bytes copied in the time of an event, about.
 constexpr std::uint64_t object_bytes = 16;
+constexpr std::uint64_t copied_an_event = 1024;
 
-// Events from one state to the next; `never` where a few take too much memory.
+// Events from one state to the next; `never` where a few take too much memory, or longer to copy
+// than the replay that they save.
 std::uint64_t between_states(std::uint64_t events, Bytes u_max) {
-    const std::uint64_t state = u_max + object_bytes * events / 2;
-    const std::uint64_t states = std::min(most_states, most_bytes / std::max<Bytes>(state, 1));
+    const std::uint64_t state = std::max<Bytes>(u_max + object_bytes * events / 2, 1);
+    const std::uint64_t states =
+        std::min({most_states, most_bytes / state, copied_an_event * events / state});
     return states < 2 ? never : events / states + 1;
 }
 
