@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
-
 from heapfit.drawing.chart import COLOURS, Chart, Trace, line_with_marks, points
 from heapfit.drawing.document import Document
 from heapfit.drawing.number_text import size
@@ -46,7 +44,11 @@ def _interval(chance: Chance) -> str:
 
 
 _ROWS: tuple[Column[_Row], ...] = (
-    Column(heading="pool", page="", shown=lambda row: _name(row[0].alone) if row[0] else "all"),
+    Column(
+        heading="pool",
+        page="",
+        shown=lambda row: _name(row[0].alone) + "*" * row[0].is_beyond if row[0] else "all",
+    ),
     Column(
         page="pool",
         shown=_read_pool(
@@ -64,10 +66,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(
         heading="refused",
         page="out of memory",
-        shown=lambda row: (
-            format_share((row[0] or row[1]).refused)
-            + "*" * (row[0].alone.run_out if row[0] else row[1].alone).is_beyond
-        ),
+        shown=lambda row: format_share((row[0] or row[1]).refused),
     ),
     Column(heading="hold-out", shown=lambda row: format_share(_unseen(row).share)),
     Column(heading="95 %", page="hold-out, 95 %", shown=lambda row: _interval(_unseen(row))),
@@ -142,13 +141,14 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
 
 def _describe_extrapolated(sizing: PoolSizing) -> str:
     """Why counts that are extrapolated are so high, and which ones served the whole trace."""
-    pools = [one for one in sizing.pools if one.alone.run_out.is_beyond]
+    pools = [one for one in sizing.pools if one.is_beyond]
     return (
-        f"* extrapolated, alone, too: this trace shows no share below "
+        f"* beyond what this trace shows: no share below "
         f"{format_share(min(rarest_shown(one.alone.demand) for one in pools))} of a pool's "
         f"requests, as these tell as much as {max(one.alone.looks for one in pools):,.0f} "
-        f"independent ones at most. Counts of {'/'.join(map(str, sizing.serving))} "
-        f"({size(sizing.alone.bytes_of(np.array(sizing.serving)))}) served all that was recorded: "
+        f"independent ones at most. So both counts are the most that it held at once, or above "
+        f"that, where its tail goes on. {'/'.join(map(str, sizing.serving))} blocks "
+        f"({size(sizing.serving_memory)}) served all that was recorded: "
         "--admission 1."
     )
 
@@ -156,8 +156,7 @@ def _describe_extrapolated(sizing: PoolSizing) -> str:
 def _answer(sizing: PoolSizing) -> str:
     """The memory, and how many of the recorded requests find none."""
     none = f"{format_share(sizing.refused)} of the recorded requests find no block"
-    serving = sizing.alone.bytes_of(np.array(sizing.serving))
-    fewer = f", as in {size(serving)}" * (serving < sizing.memory)
+    fewer = f", as in {size(sizing.serving_memory)}" * (sizing.serving_memory < sizing.memory)
     return (
         f"Set aside {size(sizing.memory)} in {format_count(len(sizing.pools), 'pool')}: "
         f"{none if sizing.refused else f'all recorded requests find a block{fewer}'}."

@@ -36,6 +36,12 @@ class Demand:
     microseconds: int  # that all recordings last together
     mean_live: float  # blocks that a request finds live on average
     recordings: int = 1
+    lived: int = 0  # microseconds that its blocks lived, all together
+
+    @property
+    def offered(self) -> float:
+        """Blocks live on average over time, in erlangs; without times what a request finds."""
+        return self.lived / self.microseconds if self.microseconds else self.mean_live
 
     @property
     def requests(self) -> int:
@@ -63,26 +69,22 @@ class Demand:
         needs = self.needs[self.needs.sum(axis=1) > 0]
         if len(needs) == 0:
             return 0.0
-        units = np.arange(needs.shape[1])
-        means = needs @ units / needs.sum(axis=1)
-        mean = needs.sum(axis=0) @ units / needs.sum()
-        variance = float(needs.sum(axis=0) @ (units - mean) ** 2 / needs.sum())
+        means = needs @ np.arange(needs.shape[1]) / needs.sum(axis=1)
+        _, variance = self.spread
         between = float(means.var(ddof=1)) if len(means) > 1 else variance
         return len(means) * variance / between if between > 0 else float(needs.sum())
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Mean and variance of the units that requests find live: those needed but their own."""
+        """Mean and variance of the units that requests need: what they find live and their own."""
         units, counts = np.arange(self.needs.shape[1]), self.needs.sum(axis=0)
-        needed = self.own_units * (self.mean_live + 1)
-        variance = float(counts @ (units - needed) ** 2) / max(self.requests, 1)
-        return self.own_units * self.mean_live, variance
+        mean = float(counts @ units) / max(self.requests, 1)
+        return mean, float(counts @ (units - mean) ** 2) / max(self.requests, 1)
 
     @property
     def own_units(self) -> float:
         """Units of a block on average: of those that a request needs it has one itself."""
-        units = self.needs.sum(axis=0) @ np.arange(self.needs.shape[1])
-        return float(units) / max(self.requests, 1) / (self.mean_live + 1)
+        return self.spread[0] / (self.mean_live + 1)
 
     def select(self, stretches: slice) -> Demand:
         """The demand of some stretches alone, without times."""
@@ -144,6 +146,7 @@ def _count(starts: Integers, ends: Integers, units: Integers, times: Integers) -
         np.bincount(places, minlength=BLOCKS * width).reshape(BLOCKS, width),
         int(times[-1]),
         int(found.sum()) / max(len(needs), 1),
+        lived=int((np.append(times, times[-1])[ends] - times[starts]).sum()),
     )
 
 
@@ -176,6 +179,7 @@ def _merge(demands: Sequence[Demand]) -> Demand:
         sum(one.microseconds for one in demands),
         sum(one.mean_live * one.requests for one in demands) / max(requests, 1),
         len(demands),
+        sum(one.lived for one in demands),
     )
 
 

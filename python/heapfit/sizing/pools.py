@@ -54,14 +54,19 @@ class SizedPool:
         return self.alone.is_exact
 
     @property
+    def is_beyond(self) -> bool:
+        """True if the trace cannot show so rare a refusal, so that the count is extrapolated."""
+        return self.alone.run_out.is_beyond
+
+    @property
     def memory(self) -> int:
         """Bytes of its blocks, without any bookkeeping."""
         return self.size * self.count
 
     @property
     def erlang_b(self) -> float:
-        """The blocking of Erlang-B: Poisson arrivals, the same mean of live blocks, no help."""
-        return _engine.erlang_b(self.count, self.alone.demand.mean_live)
+        """The blocking of Erlang-B: Poisson arrivals of the same offered load, no fall-back."""
+        return _engine.erlang_b(self.count, self.alone.demand.offered)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -98,6 +103,11 @@ class PoolSizing(Tabular):
     def memory(self) -> int:
         """Bytes of all blocks."""
         return sum(pool.memory for pool in self.pools)
+
+    @property
+    def serving_memory(self) -> int:
+        """Bytes of the counts in which all recorded requests find a block."""
+        return sum(pool.size * count for pool, count in zip(self.pools, self.serving, strict=True))
 
 
 def size_pools(

@@ -115,7 +115,7 @@ def run_out(demand: Demand, count: int) -> RunOut:
     """How often a pool of `count` units runs out in the trace."""
     share = demand.share_above(count)
     found = Chance.of(share, demand.shares_above(count), rarest_shown(demand))
-    live, variance = demand.spread
+    own, (_, variance) = demand.own_units, demand.spread
     return RunOut(
         count=count,
         share=share,
@@ -124,8 +124,8 @@ def run_out(demand: Demand, count: int) -> RunOut:
         is_beyond=False,
         requests=demand.requests / demand.recordings,
         requests_a_day=demand.requests / demand.days if demand.days else None,
-        independent=block_share(count, live, live * demand.own_units),
-        in_bursts=block_share(count, live, variance),
+        independent=block_share(count, own * demand.offered, own * own * demand.offered),
+        in_bursts=block_share(count, own * demand.mean_live, variance),
         peak=demand.peak,
     )
 
