@@ -28,6 +28,7 @@ from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
 from heapfit.forecast.log.reading import read_log
 from heapfit.forecast.log.states import Clock
+from heapfit.forecast.period import find_lag
 from heapfit.generate import GenerateOptions, generate
 from heapfit.importers import ImportOptions, open_any
 from heapfit.importers.record import record
@@ -520,3 +521,34 @@ def test_a_fit_takes_each_start_as_a_recording(tmp_path: Path) -> None:
     assert any("starts 2 times" in one for one in fitted.warnings)
     each = [starting(tmp_path / str(seed), seed) for seed in (1, 2)]
     assert fitted.answer.size.u_max == max(one.profile.u_max for one in each)
+
+
+def humps(random, count: int, period: float):
+    """A series of a few humps of drawn heights and places that come again each `period`."""
+    places, heights = random.random(4), random.uniform(0.5, 1, 4)
+    apart = np.abs((np.arange(count) / period)[:, None] % 1 - places)
+    return (heights * np.exp(-((np.minimum(apart, 1 - apart) / 0.05) ** 2))).sum(axis=1)
+
+
+@pytest.mark.parametrize("periods", [2.2, 2.6, 2.9, 3.3, 5, 12])
+def test_a_period_is_that_of_the_load_or_is_not_told(periods):
+    """What comes again once, as one hump after another, is no period: 0.5 of it was told."""
+    found = [
+        find_lag(humps(np.random.default_rng(seed), round(periods * 150), 150))
+        for seed in range(50)
+    ]
+    told = [one for one in found if one is not None]
+    assert all(abs(one / 150 - 1) < 0.03 for one in told)
+    assert len(told) >= (40 if periods > 3 else 0)
+
+
+def test_what_only_swings_has_no_period():
+    """Levels of drawn lengths and heights, and a smoothed noise, each of 60 draws."""
+    told = 0
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+        lengths = 2 + random.exponential(60, 100).astype(int)
+        levels = np.repeat(random.random(100), lengths)[:1500]
+        noise = np.convolve(random.standard_normal(1600), np.ones(100), "valid")
+        told += sum(find_lag(one) is not None for one in (levels, noise))
+    assert told <= 1

@@ -10,7 +10,7 @@ from heapfit.trace.profile import Profile
 
 FEWEST_PERIODS = 3  # in a recording of a cycle
 _ALIKE = 0.5  # correlation of a cycle with itself, one period later
-_NEARLY = 0.9  # of the highest: a cycle comes again after two periods, too
+_NEARLY = 0.9  # of the highest
 _APART = 0.1  # and at most this between: what only changes slowly is no cycle
 
 
@@ -21,7 +21,11 @@ def find_period(profile: Profile) -> int | None:
 
 
 def find_lag(values: NDArray[np.float64]) -> int | None:
-    """The number of values after which a series comes again as it was; None if it does not."""
+    """The number of values after which a series comes again as it was; None if it does not.
+
+    What is alike once is no period: it is nearly the most alike of all lags up to half of the
+    series, longer ones than could be told, too, and is so again after twice as long.
+    """
     correlations = _autocorrelation(values)
     apart = np.flatnonzero(correlations < _APART)
     first, last = int(apart[0]) if len(apart) else len(values), len(values) // FEWEST_PERIODS
@@ -29,8 +33,16 @@ def find_lag(values: NDArray[np.float64]) -> int | None:
         return None
     inner = correlations[first:last]
     is_peak = (inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:])
-    peaks = np.flatnonzero(is_peak & (inner[1:-1] >= max(_ALIKE, _NEARLY * inner.max())))
-    return first + 1 + int(peaks[0]) if len(peaks) else None
+    least = max(_ALIKE, _NEARLY * correlations[first : len(values) // 2].max())
+    return next(
+        (
+            lag
+            for lag in (first + 1 + np.flatnonzero(is_peak & (inner[1:-1] >= least))).tolist()
+            if correlations[int(1.96 * lag) - 2 : int(2.04 * lag) + 3].max()
+            >= _NEARLY**2 * correlations[lag]
+        ),
+        None,
+    )
 
 
 def _autocorrelation(values: NDArray[np.float64]) -> NDArray[np.float64]:
