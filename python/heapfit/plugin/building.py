@@ -157,11 +157,12 @@ def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
         for name, _ in _sections(joined)
         if (one := _CONSTRUCTORS.match(name))
     ]
-    # The host ends without them: they would run outside the child.
-    dropped = [
-        f"--remove-section={name}" for name, _ in _sections(joined) if _DESTRUCTORS.match(name)
-    ]
-    run(["objcopy", *moved, *dropped, joined.name, settled.name], folder)
+    # The host ends without destructors: they would run outside the child.
+    run(
+        ["objcopy", *moved, "--remove-section=.fini_array", "--remove-section=.fini_array.*",
+         joined.name, settled.name],
+        folder,
+    )  # fmt: skip
     _require_inert(plugin, [settled])
     _require_plain(plugin, settled)
     return settled
@@ -184,7 +185,7 @@ def _require_inert(plugin: Plugin, parts: Sequence[Path]) -> None:
         named = (name for name, _ in _sections(part))
         kinds = (_INERT, _CONSTRUCTORS, _DESTRUCTORS)
         found = sorted({name for name in named if not any(kind.match(name) for kind in kinds)})
-        listing = ["readelf", "--wide", "--syms", "--relocs", part.name]
+        listing = ["readelf", "--wide", "--syms", "--relocs", f"./{part.name}"]
         if not found and _RESOLVER.search(tell(listing, part.parent)):
             found = ["an IFUNC resolver"]
         if found:
@@ -308,14 +309,15 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
     """The sections of an object or archive, with their bytes.
 
     Each line of a name that has several, or spaces, is a section of its own, so that none is
-    missed.
+    missed. A path's first byte is no `@` or `-`, which would have a tool look at another file.
     """
-    for line in tell(["size", "-A", path.name], path.parent).splitlines():
+    name = f"./{path.name}"
+    for line in tell(["size", "-A", name], path.parent).splitlines():
         found = _SECTION.fullmatch(line)
-        is_member = path.suffix == ".a" and line.endswith(f"(ex {path.name}):")
+        is_member = path.suffix == ".a" and line.endswith(f"(ex {name}):")
         if found:
             yield found[1], int(found[2])
-        elif not (is_member or line == f"{path.name}  :" or _HEADING.fullmatch(line)):
+        elif not (is_member or line == f"{name}  :" or _HEADING.fullmatch(line)):
             yield line, 0
 
 

@@ -37,12 +37,14 @@ class Plugin:
     @property
     def is_ready(self) -> bool:
         """True if it comes compiled: nothing is built of it, only linked."""
-        return all(source.suffix in COMPILED for source in self.sources)
+        return not self.is_crate and all(source.suffix in COMPILED for source in self.sources)
 
     @property
     def is_metered(self) -> bool:
         """True if loads and stores can be counted, as its code is compiled here, by gcc."""
-        return all(source.suffix in (*C_SOURCES, *CXX_SOURCES) for source in self.sources)
+        return not self.is_crate and all(
+            source.suffix in (*C_SOURCES, *CXX_SOURCES) for source in self.sources
+        )
 
 
 def plugin_of(path: Path, bits: int = 32, cflags: Sequence[str] = ()) -> Plugin:
