@@ -296,12 +296,19 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
     matrix = matrix_of([column("one", *rows, left_out=(why,)), column("two", row("even", 1000))])
     print_text(matrix_table(matrix, None))
     told = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
-    assert told["even"] == ["1.100", "1.000", "1.049"]
-    assert told["rough"] == ["1.200~1.100", "-"]
+    assert told["even"] == ["1,100", "1.100", "1,000", "1.000", "1.049"]
+    assert told["rough"] == ["1,200", "1.200~1.100", "-"]
     assert told["never"] == ["-~1.300", "-"]
-    assert told["pools"] == ["1.100*", "-"]
+    assert told["pools"] == ["1,100", "1.100*", "-"]
     assert told["budgeted"] == ["n/a", "-"]
     assert {"*", "a~b", "-", "n/a"} <= set(told)
+
+
+def test_a_note_of_several_traces_has_each_heap_once(tmp_path) -> None:
+    for name in ("one", "two"):
+        bimodal(tmp_path / f"{name}.heap")
+    shown = heapfit("compare", "one.heap", "two.heap", "sys_heap", "tlsf", folder=tmp_path).stdout
+    assert "by which `check` counts: sys_heap 12 B." in " ".join(shown.split())
 
 
 def test_a_wide_table_goes_on_below_with_its_rows_named_again(capsys) -> None:

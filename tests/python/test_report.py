@@ -329,8 +329,12 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
     page = read(folder / "a.html")
     table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
     for name in matrix.names:
-        cells = [column.cell(name).over_u_max for column in matrix.columns]
-        assert table[name] == [f"{one:.3f}" for one in (*cells, matrix.mean_over_u_max(name))]
+        cells = [column.cell(name) for column in matrix.columns]
+        shown = [f"{one.r_safe:,} {one.over_u_max:.3f}" for one in cells]
+        assert [one.partition("~")[0].strip("*#^") for one in table[name]] == [
+            *shown,
+            f"{matrix.mean_over_u_max(name):.3f}",
+        ]
     highest = max(matrix.columns, key=lambda one: one.comparison.u_max)
     assert f"Below: {highest.label}, which has the largest peak" in told(page)
     assert f"The peak: {highest.comparison.u_max:,} B live" in told(page)

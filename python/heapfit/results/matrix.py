@@ -29,13 +29,7 @@ _FIRST_ROW = "U_max, B"  # of the table as text: the peaks
 
 
 def matrix_table(matrix: Matrix, sram: Sram | None) -> list[Part]:
-    """R_safe / U_max, and what the marks mean."""
-    means = {name: matrix.mean_over_u_max(name) for name in matrix.names}
-    columns: list[Column[str]] = [
-        Column(heading="allocator", shown=lambda name: name),
-        *(Column(heading=one.label, shown=_cells_of(one)) for one in matrix.columns),
-        Column(heading="mean", shown=lambda name: _ratio(means[name]) if name in means else ""),
-    ]
+    """R_safe in bytes and over U_max, and what the marks mean."""
     return [
         Fields(
             {
@@ -44,13 +38,27 @@ def matrix_table(matrix: Matrix, sram: Sram | None) -> list[Part]:
                     | content_of(ranking(one.comparison, sram))
                     for one in matrix.columns
                 ],
-                "mean_over_u_max": means,
+                "mean_over_u_max": {name: matrix.mean_over_u_max(name) for name in matrix.names},
             }
         ),
-        Line("R_safe / U_max"),
-        Table(columns, [_FIRST_ROW, *matrix.names], is_whole=True),
-        *map(Line, _explain(matrix)),
+        Line("R_safe in bytes, and over U_max"),
+        *_figures(matrix),
     ]
+
+
+def _figures(matrix: Matrix) -> list[Part]:
+    """The table, on a screen and on a page, and what its marks mean."""
+    columns: list[Column[str]] = [
+        Column(heading="allocator", shown=lambda name: name),
+        *(Column(heading=one.label, shown=_cells_of(one)) for one in matrix.columns),
+        Column(
+            heading="mean",
+            shown=lambda name: "" if name == _FIRST_ROW else _ratio(matrix.mean_over_u_max(name)),
+        ),
+    ]
+    rows, caption = [_FIRST_ROW, *matrix.names], "R_safe in bytes, and over U_max, the peak."
+    table = Table(columns, rows, is_whole=True, caption=caption, lead=matrix.names[0])
+    return [table, *map(Line, _explain(matrix))]
 
 
 def _cells_of(column: TraceColumn) -> Callable[[str], str]:
@@ -68,10 +76,11 @@ def _cells_of(column: TraceColumn) -> Callable[[str], str]:
 
 
 def _describe_regions(row: Row | PluginRow) -> str:
-    """R_safe / U_max, R_min / U_max after it where that is less, and marks."""
+    """R_safe in bytes and over U_max, R_min / U_max after it where that is less, and marks."""
     is_told = not row.is_monotone and row.r_min is not None and row.u_max
     least = f"~{(row.r_min or 0) / row.u_max:.3f}" if is_told else ""
-    return f"{_ratio(row.over_u_max)}{least}{marks_of(row)}"
+    needed = f"{row.r_safe:,} " if row.r_safe else ""
+    return f"{needed}{_ratio(row.over_u_max)}{least}{marks_of(row)}"
 
 
 def _ratio(value: float | None) -> str:
@@ -144,7 +153,10 @@ def comparison_page(
             (warning, f"The {warning}."),
         ),
         sections=order_sections(
-            [*case_sections(case, mapped), _matrix_section(matrix) if several else None],
+            [
+                *case_sections(case, mapped),
+                Section("traces", "All traces", _figures(matrix)) if several else None,
+            ],
             trace.info.notes,
             [("This comparison:", command)],
             has_table=several,
@@ -161,21 +173,3 @@ def _describe_need(winner: Row) -> str:
         f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
         f"of {size(winner.u_max)}."
     )
-
-
-def _matrix_section(matrix: Matrix) -> Section:
-    columns: list[Column[str]] = [
-        Column(page="candidate", shown=lambda name: name),
-        *(Column(page=one.label, shown=_divide_by_peak(one), told=ratio) for one in matrix.columns),
-        Column(page="mean", shown=matrix.mean_over_u_max, told=ratio),
-    ]
-    caption = (
-        "Region needed over the peak, the least on average first; –: no region serves the trace."
-    )
-    table = Table(columns, matrix.names, caption=caption, lead=matrix.names[0])
-    return Section("traces", "All traces", [table])
-
-
-def _divide_by_peak(column: TraceColumn) -> Callable[[str], float | None]:
-    """Region over the peak of a candidate on one trace."""
-    return lambda name: getattr(column.cell(name), "over_u_max", None)

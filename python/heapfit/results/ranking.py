@@ -200,7 +200,7 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
     sets = {row.heap.setting for row in rows if not (row.heap.is_ours or row.heap.unset)}
     marks = "".join(map(marks_of, every))
     near = f"within {largest:g} % of the source's" if largest else "each region as the source's"
-    beside = ", ".join(f"{row.name} {row.heap.unset:,}" for row in rows if row.heap.unset)
+    unset = dict.fromkeys(f"{row.name} {row.heap.unset:,}" for row in rows if row.heap.unset)
     return which_hold(
         ("*" in marks, "* trained on this trace: another run may need more."),
         ("+" in marks, "+ blocks in pieces: for callers that follow a block from piece to piece."),
@@ -217,7 +217,7 @@ def explain_marks(rows: Sequence[Row], every: Sequence[Row | PluginRow]) -> list
             f"^ {SIMULATED}, as on 32 bit; R is {' or '.join(sorted(sets)) or 'its memory'}, "
             f"{near}; accesses are those of heapfit's code for it.",
         ),
-        (beside, f"R has more than what is set, by which `check` counts: {beside} B."),
+        (unset, f"R has more than what is set, by which `check` counts: {', '.join(unset)} B."),
     )
 
 
