@@ -243,7 +243,7 @@ def find_end(
     about = middle / decline.rate
     # Of steps a slow pace and a long wait for the last ones are two chances, not one.
     apart = about + hypot(middle / decline.low - about, cross(middle, decline.rate, 1) - about)
-    latest = max(after, apart if steps > _STEPPED * noise else cross(middle, decline.low, 1))
+    latest = max(after, apart if steps > _STEPPED * noise else cross(middle, decline.low, 1, noise))
     if bend > 0:
         latest = max(latest, lose(middle, decline.rate))
     return after, min(after, earliest), latest if latest < inf else None
