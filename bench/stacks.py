@@ -39,14 +39,13 @@ from heapfit.generate.worst_case.bound import WorstCases
 from heapfit.generate.worst_case.instruction import UnboundedError
 from heapfit.generate.worst_case.linked_code import LinkedCode
 from heapfit.plan.plan import Plan, Pool
-from heapfit.plan.targets import Platform
 
 ABOVE = 32  # bytes that a figure may lie above what was seen
 IN_PIECES = "chained_pool"  # which no malloc gives
 BY_SITE = "tailored by site"  # malloc takes a tag; drop-ins, which pass none, are left out
 POOL_SIZES = (32, 64, 128, 256, 512, 1024)
 TAKES_POOLS = {"class_pools", "budgeted"}
-FORMS = (Platform.FREERTOS, Platform.MALLOC, Platform.ZEPHYR)
+FORMS = ("freertos", "malloc", "zephyr")
 LIBRARY = ("errno", "malloc", "stdlib", "string")  # headers of a C library, where there is none
 DECLARED = """#pragma once
 #include <stddef.h>

@@ -17,7 +17,6 @@ from heapfit.generate import generate, write_recorder
 from heapfit.generate.options import GenerateOptions, region_warning
 from heapfit.generate.proof import Proof, prove_folder, require_provers
 from heapfit.plan.plan_file import load_plan, pointer_size_warning
-from heapfit.plan.targets import Platform
 from heapfit.sweep import usable_cores
 
 
@@ -44,7 +43,7 @@ def _run_of_plan(command: GenerateCommand, plan: Path) -> None:
         return
     folder = command.output or plan.parent / "code"
     if command.prove:
-        if Platform.ONE_FILE in (command.platforms or ()):
+        if "one-file" in (command.platforms or ()):
             raise HeapfitError("--prove reads the files of src/: omit --for one-file")
         require_provers()
     if command.region is not None and command.is_region_given:

@@ -15,7 +15,7 @@ from heapfit.progress import Progress, ignore_progress
 class GenerateOptions:
     """The options of a generated heap."""
 
-    platforms: tuple[str, ...] = ()  # that it gets files for (heapfit.generate.platforms)
+    platforms: tuple[str, ...] = ()  # that it gets files for (heapfit.plan.targets)
     counts: bool = False  # it keeps what calls have done
     is_given: bool = False  # the program hands the region over when the heap is made
     region: int | None = None  # bytes, for which nothing was tried; None: the plan's

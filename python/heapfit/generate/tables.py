@@ -19,12 +19,11 @@ from heapfit.errors import HeapfitError
 from heapfit.generate.core_files import source_names
 from heapfit.generate.names import Text, comment_text, core_word, make_identifier
 from heapfit.generate.options import DEFAULT_OPTIONS, GenerateOptions
-from heapfit.generate.platforms import FORMS
 from heapfit.plan.allocators import find_allocators, splits_blocks, takes
 from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import PlanFile, pointer_size_warning
 from heapfit.plan.quantities import LARGEST_REGION
-from heapfit.plan.targets import Platform, find_platform
+from heapfit.plan.targets import GUARD, PLATFORMS, require_platform
 
 _LARGEST_BASE_ALIGNMENT = 2**28  # bytes; compilers take no more
 _WORD = 4  # bytes of a number or of a pointer on a 32-bit target
@@ -97,7 +96,7 @@ class HeapDesign:
     stamp: Text  # eight hexadecimal digits that differ between designs
     sites: tuple[tuple[int, Text], ...]  # tags, and the call sites they stand for
     header: int  # bytes in front of a block; 0 for a heap behind pools
-    platforms: tuple[Platform, ...]  # that it has files for
+    platforms: tuple[str, ...]  # that it has files for
     file: PlanFile  # for its numbers: a name is taken from above
     options: GenerateOptions
 
@@ -119,7 +118,7 @@ class HeapDesign:
     @property
     def is_one_file(self) -> bool:
         """True if its C is one file."""
-        return any(FORMS[one].is_one_file for one in self.platforms)
+        return any(PLATFORMS[one].is_one_file for one in self.platforms)
 
     @property
     def is_pools_alone(self) -> bool:
@@ -129,7 +128,7 @@ class HeapDesign:
     @property
     def is_guarded(self) -> bool:
         """True if it is built to name the block of a misuse, who asked for it and who freed it."""
-        return Platform.GUARD in self.platforms
+        return GUARD in self.platforms
 
     @property
     def tells_calls(self) -> bool:
@@ -154,7 +153,7 @@ def make_shipped_design(plan_file: PlanFile, prefix: Text, options: GenerateOpti
     """
     require_shipped(plan_file.plan, plan_file.name)
     require_whole_blocks(plan_file)
-    if Platform.GUARD in options.platforms:  # TLSF, whatever the plan, and room beside the blocks
+    if GUARD in options.platforms:  # TLSF, whatever the plan, and room beside the blocks
         region = options.region or 8 * ((plan_file.region or 0) * 3 // 16) + _GUARD_REGION
         plan = Plan(TLSF, {"alignment": plan_file.plan.alignment})
         plan_file = replace(plan_file, plan=plan, region=region, margin=None)
@@ -174,8 +173,8 @@ def design_from_plan_file(
     sites = [(tag, Text(f"{site:08x}")) for site, tag in plan_file.plan.sites.items()]
     sites.sort()
     holes = engine_plan.holes(1)
-    platforms = tuple(find_platform(name) for name in dict.fromkeys(options.platforms))
-    counts = options.counts or options.records or any(FORMS[one].counts for one in platforms)
+    platforms = tuple(require_platform(name) for name in dict.fromkeys(options.platforms))
+    counts = options.counts or options.records or any(PLATFORMS[one].counts for one in platforms)
     forms = (("counts", counts), ("given", options.is_given), ("records", options.records))
     named = [name for name, is_set in forms if is_set]
     figures = [prefix, region, plan_file.base_alignment, plan_figures(table), *sites, *named]

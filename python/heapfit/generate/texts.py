@@ -28,9 +28,8 @@ from heapfit.generate.core_files import (
 )
 from heapfit.generate.names import Text, comment_text
 from heapfit.generate.one_file import join_sources
-from heapfit.generate.platforms import FORMS
 from heapfit.generate.tables import HeapDesign
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import PLATFORMS
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _POINTER_SIZE = 4  # bytes of the heap's address, on a 32-bit target
@@ -85,8 +84,8 @@ def fill_added_texts(design: HeapDesign) -> dict[str, str]:
 def _templates_of(design: HeapDesign) -> dict[str, str]:
     found: dict[str, str] = {}
     for platform in design.platforms:
-        form = FORMS[platform]
-        if platform in (Platform.CXX, Platform.RUST):
+        form = PLATFORMS[platform]
+        if form.is_language:
             _require_fit(design, form.title)
         if form.frees_without_size and design.needs_size:
             raise HeapfitError(
@@ -98,7 +97,7 @@ def _templates_of(design: HeapDesign) -> dict[str, str]:
         for name, template in files.items():
             if found.setdefault(name.format(design.prefix), template) != template:
                 raise HeapfitError(
-                    f"platform {platform.value}: its {name} collides with that of another platform "
+                    f"platform {platform}: its {name} collides with that of another platform "
                     "(generate two folders)"
                 )
     return found
@@ -133,9 +132,7 @@ def readme_text(design: HeapDesign, sizes: Sequence[CodeSize]) -> str:
     figures = {
         "allocators": design.allocators,
         "platforms": [Text(platform) for platform in design.platforms],
-        "pages": [
-            Text(f"{one.name.lower()}/README.md.j2") for one in design.platforms if FORMS[one].files
-        ],
+        "pages": [Text(f"{one}/README.md.j2") for one in design.platforms if PLATFORMS[one].files],
         "more_ram": _POINTER_SIZE
         + design.options.counts * (_COUNTS_SIZE + 4 * (not design.needs_size)),
     }

@@ -18,7 +18,7 @@ from heapfit.cli.commands import Command
 from heapfit.cli.parser import Option
 from heapfit.design.effort import Effort
 from heapfit.design.preference import Preference
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import PLATFORMS
 from heapfit.trace.kinds import SourceKind
 
 _CANDIDATE_GROUP = "Candidates"  # a group of options that --help-all shows
@@ -28,10 +28,11 @@ _Prefix: TypeAlias = Annotated[
     str, Option("--prefix", "Prefix of every name in the heap's C code.", _CODE_GROUP)
 ]
 _Platforms: TypeAlias = Annotated[
-    list[Platform] | None,
+    list[str] | None,
     Option(
         "--for",
-        f"Add the platform's API and build files, or a language's: {', '.join(Platform)}.",
+        f"Add the platform's API and build files, or a language's: {', '.join(PLATFORMS)}.",
+        choices=[*PLATFORMS],
         metavar="PLATFORM",
         hint=" (of a chip its system: an ESP32 esp-idf, others freertos or malloc; docs/chips.md)",
     ),

@@ -33,7 +33,7 @@ from heapfit.fitting.verify.survival import MOST_SIZES, ResizableHeap, compare_s
 from heapfit.generate import GenerateOptions, generate
 from heapfit.outputs.folder import new_folder
 from heapfit.plan.plan_file import PlanFile, load_plan, save_plan
-from heapfit.plan.targets import Platform
+from heapfit.plan.targets import GUARD
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
 from heapfit.trace.content import content_hash
 from heapfit.trace.stored import Trace
@@ -157,7 +157,7 @@ class _Loop:
         hashes = {content_hash(run.trace) for run in runs}
         return Round(plan, tuple(runs), sum(not plan.trained_on.has_seen(one) for one in hashes))
 
-    def _write_code(self, plan: PlanFile, records: bool, *forms: Platform) -> Path | None:
+    def _write_code(self, plan: PlanFile, records: bool, *forms: str) -> Path | None:
         """The folder of the plan's C; None for a system's own heap, which the firmware has."""
         if plan.heap:
             return None
@@ -170,7 +170,7 @@ class _Loop:
         """What a heap that names misuse finds in the run that died first; None: nothing."""
         if not self.deaths or plan.heap:
             return None
-        self.firmware.make(self._write_code(plan, False, Platform.GUARD), False, plan.region or 0)
+        self.firmware.make(self._write_code(plan, False, GUARD), False, plan.region or 0)
         found = self.firmware.name_misuse(min(self.deaths))
         self._write_code(plan, False)
         return found
