@@ -69,8 +69,11 @@ def stand_in_image(folder: Path, name: str, *options: str) -> Image:
     return board_image(folder, HERE / f"{name}.c", *options)
 
 
-def generated_image(folder: Path, plan: str, *options: str, region: int = 16384) -> Image:
-    (folder / "plan.toml").write_text(PLAN.replace('"tlsf"', plan).replace("32768", str(region)))
+def generated_image(
+    folder: Path, plan: str, *options: str, region: int = 16384, alignment: int = 8
+) -> Image:
+    text = PLAN.replace('"tlsf"', plan).replace("32768", str(region))
+    (folder / "plan.toml").write_text(text.replace("ment = 8", f"ment = {alignment}"))
     generate(load_plan(folder / "plan.toml"), folder / "code", "app")
     code = [*(folder / "code").glob("*.c"), *(folder / "code").glob("src/*/*.c")]
     given = (f"-I{folder}/code", '-DHEAP_HEADER="app_heap.h"', "-Wl,--gc-sections", *code)
@@ -180,6 +183,9 @@ KINDS: dict[str, Callable[[Path], Image]] = {
     "heapfit's fixed_pool, unchecked, by its free list": lambda folder: generated_image(
         folder, '"fixed_pool"\nblock_size = 300', "-DHFIT_SAFETY=0", region=32768
     ),
+    "heapfit's sized, its free chunks and a map": lambda folder: generated_image(
+        folder, '"sized"', "-DSIZED", "-DHFIT_SAFETY=2"
+    ),
     "heapfit's pools and heapfit's tlsf": lambda folder: generated_image(folder, POOLS),
     "heapfit's fixed_pool, by its free list": lambda folder: generated_image(
         folder, '"fixed_pool"\nblock_size = 300', region=32768
@@ -235,6 +241,28 @@ def test_every_live_block_lies_where_the_program_got_it(title: str, tmp_path: Pa
         if re.search("map|pairs|pools|bits", title):  # bounds apart
             continue
         assert [one for heap in heaps for one in damaged(dump, image.path, heap, title)] == []
+
+
+@pytest.mark.parametrize(("alignment", "ends"), [(8, 1), (4, 2), (16, 1)])
+def test_free_chunks_and_what_is_used_are_told_of_a_heap_without_sizes(
+    alignment: int, ends: int, tmp_path: Path
+) -> None:
+    """Live blocks, of which only their callers know the ends, fill what lies between."""
+    image = generated_image(tmp_path, f'"sized"\nends = {ends}', "-DSIZED", alignment=alignment)
+    for moment in MOMENTS:
+        dump, printed = stop(image, moment, tmp_path)
+        (heap,) = read_image(dump, image.path).heaps
+        expected: list[list[int]] = []
+        for at, size in sorted(truth_of(printed).live.items()):
+            end = at + -(-max(size, 8) // alignment) * alignment
+            expected = (
+                [*expected[:-1], [expected[-1][0], end]]
+                if (expected and expected[-1][1] == at)
+                else [*expected, [at, end]]
+            )
+        assert [[one.chunk, one.chunk + one.span] for one in heap.pieces("live")] == expected
+        assert heap.damage == [] and len(heap.assumed) == 1 and len(heap.confirmed) == 2
+        (tmp_path / "printed").unlink()
 
 
 def test_blocks_are_named_by_who_asked_for_them(tmp_path: Path) -> None:
@@ -427,7 +455,7 @@ def damaged(dump: Path, program: Path, heap: DumpedHeap, title: str) -> list[str
 
     Pools keep words in free blocks alone. Where fences lie behind blocks the first is named.
     """
-    state = "free" if "pool" in title else "live"
+    state = "free" if re.search("pool|sized", title) else "live"
     wrong = []
     content, pieces = dump.read_bytes(), heap.blocks
     after = [pair for pair in pairwise(pieces) if [one.state for one in pair] == ["live", state]]

@@ -142,7 +142,7 @@ def _read(memory: DumpedMemory, row: Layout, names: _Names, name: str) -> Dumped
     row = {one: names[one] if one in row["let"] else value for one, value in row.items()}
     row |= {one: paths.sum(row[one]) for one in _PATHS if row[one]}
     if any(paths.sum(path) != value for path, value in row["sign"].items()):
-        raise LookupError(row["other"])
+        raise LookupError("is of another build, or its first words are overwritten")
     start = paths.sum(row["start"])
     if start < memory.pointer or start >> 8 * memory.pointer:
         raise NullError("was not used yet")

@@ -6,6 +6,7 @@ list, bits   core/src/partitions/list.h, bits.h: a word or two bits for each par
 blocks       core/src/pools/fixed_pool.c: a bit for each block, the highest of a word first
 linked       the same without bits: free blocks are linked (HFIT_SAFETY 0)
 pools        core/src/pools/layout.h: the same of each pool of a plan's table
+tree         core/src/sized/by_address.h: free chunks, and live_map.h: a bit where a block begins
 
 A reader is given what `from` of the row says, and `word`, which gives that at an address. It raises
 LookupError where something was not captured, or is not kept.
@@ -14,8 +15,9 @@ LookupError where something was not captured, or is not kept.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import pairwise
 from operator import itemgetter
 from typing import TypeAlias
 
@@ -29,6 +31,7 @@ _MOST_TRIED, _MOST_LINKS = 256, 64  # sizes of blocks; links of a free list, by 
 _PAIRS = ("--", "U-", "-U", "UU", "FU", "F-", "-F", "UF")  # by their three bits
 _PASSED = 0xC0000000
 _POOL, _NO_LINK = 32, 0xFFFFFFFF  # bytes of a row of a plan's pools; the end of a free list
+_LINKS = 1 << 21  # granules that a link of a tree can lead to
 
 
 def _read_map(word: _Word, at: int) -> tuple[str, int]:
@@ -94,82 +97,49 @@ def _chunks(kind: str, word: _Word, marks: int, first: int, count: int) -> list[
     ]
 
 
-def _place(
-    word: _Word,
-    head: int | None,
-    *,
-    ground: int,
-    units: Sequence[int],
-    chunks: Sequence[_Chunk],
-    base: int | None = None,
-) -> tuple[int, Bounds]:
-    """The bytes of a granule, and chunks by their addresses.
+def _granules(kind: str, word: _Word, *places: int) -> Bounds:
+    """So many granules from `first` on, which lie in `room` bytes from `ground` on.
 
-    Of `units` the first by which the free list at `head`, if there is one, is whole. Where none is,
-    that by which most free chunks lead to one; those are wrong that do not, else where it ends.
-    Where links count bytes from a `base`, no bits say what is used: what is not in the list is.
+    Only the plan, that no image has, says how large one is: all multiples of `step` are tried of
+    which so many have room, the largest first. That is taken by which the free list at `head`, if
+    there is one, is whole, else that by which most free chunks lead to one; those are wrong that do
+    not, else where it ends. Where links count bytes from a `base`, no bits say what is used: what
+    is not in the list is. What is left behind them is the heap's own.
     """
+    marks, ground, first, count, room, step, head, base = (*places, 0, 0)[:8]
+    units = range(room // max(count, 1) // step * step, 0, -step)[:_MOST_TRIED]
+    if not units:
+        raise LookupError("was not used yet")
+    chunks = _chunks(kind, word, marks, first, count)
     free = {at for at, _, is_used in chunks if not is_used}
     links = {*free, _NO_LINK}
-    looked_at = [] if head is None or base is not None else sorted(free)[:_MOST_LINKS]
+    looked_at = sorted(free)[:_MOST_LINKS] if head and not base else []
 
     def follow(place: int, unit: int) -> float:
         at = word(place)
-        return at if base is None else (at + base - ground) / unit if at else _NO_LINK
+        return at if not base else (at + base - ground) / unit if at else _NO_LINK
 
     tried: list[tuple[tuple[bool, int], int, set[float], set[float]]] = []
     for unit in units:
         wrong: set[float] = {at for at in looked_at if word(ground + at * unit) not in links}
-        at, passed = _NO_LINK if head is None else follow(head, unit), dict[float, None]()
+        at, passed = follow(head, unit) if head else _NO_LINK, dict[float, None]()
         while at in free and at not in passed:
             passed[at] = None
             at = follow(ground + int(at) * unit, unit)
         torn = (at != _NO_LINK, len(wrong))
         tried.append((torn, unit, wrong or {*[*passed][-1:]}, {*passed}))
     (is_torn, _), unit, wrong, listed = min(tried, key=itemgetter(0))
-    if is_torn and follow(head or 0, unit) not in free:
+    if is_torn and follow(head, unit) not in free:
         raise LookupError("keeps no bits of used blocks")
-    return unit, (
+    bounds = (
         (
             ground + at * unit,
             ground + end * unit,
-            is_used if base is None else at not in listed,
+            at not in listed if base else is_used,
             ground + at * unit if is_torn and at in wrong else None,
         )
         for at, end, is_used in chunks
     )
-
-
-def _count_granules(kind: str, word: _Word, *places: int) -> Bounds:
-    """Granules from `first`, which lies at `ground`, to `last`."""
-    marks, ground, unit, first, last = places
-    return _place(
-        word,
-        None,
-        ground=ground,
-        units=[unit],
-        chunks=_chunks(kind, word, marks, first, last - first),
-    )[1]
-
-
-def _equal(kind: str, word: _Word, *places: int) -> Bounds:
-    """Equal pieces of `room` bytes, of which only the plan, that no image has, says the size.
-
-    All multiples of `step` are tried of which so many have room, the largest first. What is left
-    behind them is the heap's own.
-    """
-    region, ground, count, room, step = places
-    units = range(room // max(count, 1) // step * step, 0, -step)[:_MOST_TRIED]
-    if not count or not units:
-        raise LookupError("was not used yet")
-    marks, head, base = {
-        "list": (20, region + 16, None),
-        "bits": (20, None, None),
-        "blocks": (8, region, None),
-        "linked": (8, region, region),
-    }[kind]
-    chunks = _chunks(kind, word, region + marks, 0, count)
-    unit, bounds = _place(word, head, ground=ground, units=units, chunks=chunks, base=base)
     return (*bounds, (ground + unit * count, ground + room, None, None))
 
 
@@ -177,14 +147,41 @@ def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
     """The blocks of all pools; `first` and `last` are rows of the plan's table in flash."""
     for number, row in enumerate(range(first, last + 1, _POOL)):
         count, base, size, bit = (word(row + at) for at in (4, 12, 16, 20))  # of struct hfit_pool
-        chunks, head = _chunks("blocks", word, region, bit, count), region + 4 * number
-        free = sum(not is_used for *_, is_used in chunks)  # where they are counted, not listed
-        listed = None if word(head) == free else head
-        yield from _place(word, listed, ground=region + base, units=[size], chunks=chunks)[1]
+        head, blocks = region + 4 * number, _chunks("blocks", word, region, bit, count)
+        # Where they are counted, not listed, there is no list.
+        listed = head * (word(head) != sum(not is_used for *_, is_used in blocks))
+        places = (region, region + base, bit, count, count * size, max(size, 1), listed)
+        yield from _granules("blocks", word, *places)
+
+
+def _tree(word: _Word, region: int, unit: int, *places: int) -> Bounds:
+    """Free chunks, which hang from roots as the bits of their granules say, and what is used.
+
+    A chunk is overwritten that leads to one which cannot hang there, or ends behind the next one's
+    start. In a map `bits` say where blocks begin; 0: none do, and what lies between is one.
+    """
+    first, top, behind, end, bits, *roots = places
+    free = {0: first, top: behind}  # where each begins and ends, with the heap's own words
+    slots = [(root, 0, 1 << end.bit_length(), 0) for root in roots]
+    for slot, low, high, holder in slots:
+        at = word(slot) % _LINKS
+        if max(low, first) <= at < min(high, end) and at not in free:
+            chunk, middle = region + unit * at, (low + high) // 2
+            size = word(chunk) // _LINKS | word(chunk + 4) // _LINKS % 1024 * 2048
+            free[at] = at + (size or _LINKS)
+            slots += [(chunk, low, middle, at), (chunk + 4, middle, high, at)]
+        elif at:
+            free[holder] = _LINKS
+    for (start, at), (after, _) in pairwise([*sorted(free.items()), (end, end)]):
+        if at <= after:
+            inner = range(at + 1, after if bits else 0)
+            begins = (one for one in inner if word(bits + one // 32 * 4) >> one % 32 & 1)
+            for one, other in pairwise([start, at, *begins, after]):
+                yield region + unit * one, region + unit * other, one >= at, None
 
 
 BOUNDS: Mapping[str, Callable[..., Bounds]] = {
-    **{kind: partial(_count_granules, kind) for kind in ("map", "pairs")},
-    **{kind: partial(_equal, kind) for kind in ("list", "bits", "blocks", "linked")},
+    **{kind: partial(_granules, kind) for kind in _KINDS},
     "pools": _pools,
+    "tree": _tree,
 }

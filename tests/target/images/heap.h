@@ -8,8 +8,40 @@
 #ifdef HEAP_HEADER
 #include HEAP_HEADER
 #define heap_start() ((void)app_heap_init())
+#ifdef SIZED
+#include <stdint.h>
+
+/* Sizes of blocks, whose addresses stand as their complements, so that none is a reference. */
+static struct {
+    uintptr_t block;
+    size_t size;
+} sizes[256];
+
+static void *heap_take(size_t size) {
+    void *block = app_malloc(size);
+    size_t i = 0;
+    while (block != NULL && sizes[i].size != 0) {
+        i++;
+    }
+    if (block != NULL) {
+        sizes[i].block = ~(uintptr_t)block;
+        sizes[i].size = size;
+    }
+    return block;
+}
+
+static void heap_give(void *block) {
+    size_t i = 0;
+    while (sizes[i].block != ~(uintptr_t)block) {
+        i++;
+    }
+    app_free_sized(block, sizes[i].size);
+    sizes[i].block = sizes[i].size = 0;
+}
+#else
 #define heap_take app_malloc
 #define heap_give app_free
+#endif
 #elif defined(HEAP_IS_LIBC)
 #include <stdlib.h>
 #define heap_start() ((void)0)
