@@ -46,7 +46,7 @@ FORMS = read_table("print-formats.tsv")
 # Before a line: {d} is the day from 1, {h} hours, {H} hours of twelve, {n} the number of a state.
 CLOCKS = {form: Clock.__members__.get(name) for form, name in read_table("clocks.tsv").items()}
 ASKED = {  # bytes of which nobody can tell whether they are free
-    "bluetooth": "bt_mem heap={u}",
+    "bluetooth": "bt_mem heap={u} stack_free_min=2212 idle_blocks=3",
     "mbed alone": "Current heap: {u}\nMax heap size: {p}",
     "slash alone": "Heap: {u}/{t}",
     "used alone": "used heap: {u}",
@@ -113,6 +113,23 @@ def judge(text: str, folder: Path, clock: Clock | None = None, *, is_timed: bool
 @pytest.mark.parametrize("name", FORMS)
 def test_a_print_format_is_read_rightly(tmp_path, name):
     assert judge(print_form(FORMS[name]), tmp_path) == "right"
+
+
+@pytest.mark.parametrize(
+    ("line", "least"),
+    [
+        ("free heap {}, stack min 812", None),
+        ("free {} min 50000, stack min 812", 50_000),
+        ("free heap   {}\nLowest free heap since start   50000", 50_000),
+        ("interna livre {} B | maior bloco 41000 B | mínimo histórico 50000 B", 50_000),
+    ],
+)
+def test_the_least_is_of_the_heap(tmp_path, line, least):
+    (tmp_path / "log").write_text("".join(f"{line.format(60_000 - i)}\n" for i in range(5)))
+    assert [(one.free, one.least) for one in read_log(tmp_path / "log").states][-1] == (
+        59_996,
+        least,
+    )
 
 
 @pytest.mark.parametrize("name", ASKED)

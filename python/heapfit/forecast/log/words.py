@@ -39,9 +39,13 @@ _RULES = tuple(
 # What else a number is behind a figure of the same moment.
 _BEHIND = (
     (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
-    (Field.HEAP, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
-    (Field.FREE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|low|least|ever)(\Wsize)?\W*$")),
-    (Field.AVAILABLE, Field.LEAST, re.compile(r"\b(min|minimum|lowest|least)\W*$")),
+    (Field.HEAP, Field.LEAST, re.compile(r"^(?!.*stack).*\b(min|minimum|lowest|least)\W*$")),
+    (
+        Field.FREE,
+        Field.LEAST,
+        re.compile(r"^(?!.*stack).*\b(min|minimum|lowest|low|least|ever)(\Wsize)?\W*$"),
+    ),
+    (Field.AVAILABLE, Field.LEAST, re.compile(r"^(?!.*stack).*\b(min|minimum|lowest|least)\W*$")),
     (Field.FREE, Field.LARGEST, re.compile(r"\b(max|maximum|chunk|block|blk|piece)\W*$")),
 )
 LONGEST_NAME = 60  # characters
