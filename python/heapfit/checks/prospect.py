@@ -2,7 +2,7 @@
 """What the checked recordings say of the next ones: the bytes they need, and the margin's end.
 
     bytes that all need  --> one reserve, as `fit` has it --> what 9 of 10 and 99 of 100 need
-    bytes that each needs --> trend --> recordings until the margin is eaten
+    bytes that each needs --> trend --> recordings until the heap is too small
 
 What a recording needs is its own R where that was searched, else its peak times what the plan needs
 for a byte of its own peak. The second tells a trend, but no bytes: `fit` searches every R, and one

@@ -211,8 +211,7 @@ SHARED: Mapping[str, Option] = {
     "report": Option("--report", "Write also a page with charts, for a browser.", is_output=True),
     "programs": Option(
         "--program",
-        "The recorded or dumped program, or its library: names functions, finds heaps of a dump. "
-        "Or nm's list, or a linker's map.",
+        "The recorded program or its library, to name functions; or nm's list, or a linker's map.",
         kinds=[SourceKind.PROGRAM],
     ),
     "export": Option(

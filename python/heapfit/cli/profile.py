@@ -51,8 +51,8 @@ def run(command: ProfileCommand) -> None:
     reject_options(
         command,
         ("later", "report"),
-        "it is of snapshots of dumped heaps; what grew from one recording to another: "
-        f"heapfit check {command.later or 'LATER'} --base {command.source}",
+        "it is of snapshots of dumped heaps; of a recording fit and compare write pages, and what "
+        f"grew: heapfit check {command.later or 'LATER'} --base {command.source}",
     )
     importing = import_options(command.queue)
     with (

@@ -141,7 +141,7 @@ def _find_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> i
 def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) -> str:
     left, region = _find_left(run, plan, needed), needed and needed.r_safe
     if needed is None and (left is None or left <= 0):
-        return "; --measure tells what is left"
+        return "; --measure tells what is left, and if larger heaps fit"
     if left is None or left < 0:
         return f" but not in every larger heap up to {region:,} B" if region else ""
     rough = f"some {float(f'{left:.2g}'):,.0f} B left by its peak (--measure is exact)"
@@ -296,8 +296,8 @@ def _describe_prospect(prospect: Prospect) -> str:
     if end is not None:
         latest = "or later" if end.latest is None else f"to {end.latest:,.0f}"
         return (
-            f"Needs grow by {end.growth:,.0f} B from one recording to the next: the margin is "
-            f"eaten after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
+            f"Needs grow by {end.growth:,.0f} B from one recording to the next: the heap is too "
+            f"small after some {end.after:,.0f} more ({end.earliest:,.0f} {latest})."
         )
     if prospect.needed is not None:
         usual, rare = (f"{one:,} B" for one in prospect.needed)
@@ -392,10 +392,16 @@ def describe_refusal(
 
 
 def _describe_own(plan: PlanFile) -> list[str]:
-    """What an allocator that was named with a region keeps of it."""
+    """What an allocator that was named with a region takes of it before any request."""
     heap, region = heap_of_plan(plan), plan.region or 0
     own = heap.taken_by_itself(region) if plan.heap and heap.is_ours else 0
-    return which_hold((own, f"{own:,} of the {region:,} B are the heap's own, before any request."))
+    return which_hold(
+        (
+            own,
+            f"{own:,} of the {region:,} B are the heap's own or blocks of its pools, before any "
+            "request.",
+        )
+    )
 
 
 def _refusal_parts(refusals: Refusals) -> list[Part]:

@@ -113,7 +113,14 @@ class ImportCommand(Command):
     ] = None
     workers: str | None = None
     queue: Annotated[str | None, reuse("queue")] = None
-    programs: list[Path] | None = None
+    programs: Annotated[
+        list[Path] | None,
+        Option(
+            "--program",
+            "Of a memory image or core dump: the program, an ELF file, to find its heaps.",
+            kinds=[SourceKind.PROGRAM],
+        ),
+    ] = None
     at: Annotated[
         int | None,
         Option(
@@ -192,7 +199,9 @@ class ProfileCommand(Command):
     ] = None
     queue: str | None = None
     export: Export | None = None
-    report: Path | None = None
+    report: Annotated[
+        Path | None, reuse("report", "Of snapshots; recordings have it in fit and compare.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
