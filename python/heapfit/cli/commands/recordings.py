@@ -115,11 +115,7 @@ class ImportCommand(Command):
     queue: Annotated[str | None, reuse("queue")] = None
     programs: Annotated[
         list[Path] | None,
-        Option(
-            "--program",
-            "Of a memory image or core dump: the program, an ELF file, to find its heaps.",
-            kinds=[SourceKind.PROGRAM],
-        ),
+        reuse("programs", "Here the ELF file of a dumped one, to find its heaps, and no other."),
     ] = None
     at: Annotated[
         int | None,
