@@ -243,6 +243,38 @@ def test_a_heap_whose_end_only_a_variable_tells_is_read_to_its_end(tmp_path):
     assert heap.end == at and [one.neighbour for one in heap.damage] == [start + 8]
 
 
+@pytest.mark.parametrize(
+    ("chunks", "said"),
+    [
+        # sizes, and the number of the chunk that the first word links to; -1: the list's end
+        ([(20, 9), (24, 3), (16, 9), (40, 5), (12, -1), (28, -1), (60, 9)], {1, 3, 5}),
+        ([(8, 9), (24, 3), (16, 9), (40, 5), (12, -1), (28, 7), (60, 9), (32, -1)], {1, 3, 5, 7}),
+        # what begins with an old link lies beside the chunk that it leads to, or leads back
+        ([(20, 9), (24, 4), (12, 9), (16, 4), (40, 6), (12, 4), (28, -1), (60, 4)], {1, 4, 6}),
+        # one alone may be a block that begins with 0
+        ([(20, 9), (24, 3), (16, 9), (40, -1), (12, 9)], {1}),
+    ],
+)
+def test_free_blocks_behind_a_lost_link_are_told_by_their_own(chunks, said, tmp_path):
+    """Of newlib-nano; the first chunk that links has both words overwritten."""
+    ram, start = bytearray(512), RAM + 64
+    places = [start + sum(size for size, _ in chunks[:i]) for i in range(len(chunks) + 1)]
+    for (size, link), at in zip(chunks, places, strict=False):
+        word = {-1: 0, 9: 0x8A898887}.get(link) or places[link] * (link >= 0)
+        struct.pack_into("<II", ram, at - RAM, size, word)
+    victim = min(said)
+    struct.pack_into("<8s", ram, places[victim] - RAM, b"OVERRUN!")
+    struct.pack_into("<III", ram, 0, places[victim], start, places[-1])
+    names = ("__malloc_free_list", "__malloc_sbrk_start", "heap_end")
+    path = tmp_path / "core.elf"
+    symbols = {name: (RAM + 4 * i, 4) for i, name in enumerate(names)}
+    path.write_bytes(elf(symbols, {RAM: bytes(ram)}))
+    (heap,) = read_image(path, path).heaps
+    states = dict.fromkeys(range(len(chunks)), "live") | dict.fromkeys(said, "free")
+    assert [one.state for one in heap.blocks] == [*(states | {victim: "unread"}).values()]
+    assert [one.address for one in heap.damage] == [places[victim]]
+
+
 def test_a_chunk_of_heap_4_may_be_smaller_than_one_that_is_split(tmp_path):
     """At 4 B a request of 1 B is 12: a free chunk of 16 serves it whole, one of 24 is split."""
     path = tmp_path / "core.elf"

@@ -130,7 +130,7 @@ class Walk:
         self._free: set[int] = set()  # the chunks of the free list
         last = at = (paths.sum(layout["free_list"]) ^ layout["key"]) + layout["links"]
         while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
-            last, at = at, (self._field(at, layout["link"]) ^ layout["key"]) + layout["links"]
+            last, at = at, self._next(at)
             self._free.add(last)
         is_whole = at in (layout["links"], heap.end if layout["end"] else 0)
         is_cut = heap.start <= at < heap.end and not self._is_captured(at)
@@ -163,6 +163,11 @@ class Walk:
 
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
+
+    def _next(self, chunk: int) -> int:
+        """The free chunk that a free one links to, or what stands there behind the last one."""
+        layout = self._layout
+        return int(self._field(chunk, layout["link"]) ^ layout["key"]) + int(layout["links"])
 
     def end_of(self, chunk: int) -> int:
         """The address behind a chunk, as its header says."""
@@ -313,3 +318,29 @@ class Walk:
                 )
                 heap.damage.append(Damage(wrong, *next(whole, (0, 0))))
             at = end
+        if self._torn and self._layout["where"] == "list":
+            lost = self._find_lost(self._torn)
+            heap.blocks = [
+                one._replace(state=FREE) if one.chunk in lost else one for one in heap.blocks
+            ]
+
+    def _find_lost(self, torn: int) -> set[int]:
+        """The chunks behind a torn link that most links of their own lead through to the end.
+
+        A list is in order of addresses, and its chunks do not touch. One that nothing leads to and
+        whose link is the last may as well be a block that begins with 0.
+        """
+        counts, found = {int(self._layout["links"]): 0}, set[int]()
+        links = (
+            (one, self._next(one.chunk))
+            for one in reversed(self._heap.blocks)
+            if one.state == LIVE and one.chunk > torn and self._is_captured(one.chunk)
+        )
+        for one, behind in links:
+            if behind in counts and behind != one.chunk + one.span:
+                counts[one.chunk] = counts[behind] + 1
+        at = max(counts, key=counts.__getitem__)
+        while counts[at]:
+            found.add(at)
+            at = self._next(at)
+        return found if len(found) > 1 else set()
