@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from enum import EnumType
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any
 
 from heapfit import _engine
 from heapfit.checks.check import Base, Check, CheckedRecording, CheckOptions
 from heapfit.errors import HeapfitError, read_error_reason
+from heapfit.json_records import DAMAGED, restore_record
 from heapfit.plan.plan_file import PlanFile
 from heapfit.trace.names import make_distinct
 
@@ -60,43 +59,19 @@ def _read(path: Path, plan: PlanFile) -> tuple[Base | None, Any, Any, tuple[Chec
         shard = json.loads(path.read_bytes())["shard"]  # also UTF-16, as Windows has it
         if shard["check"] != _identity(plan):
             raise HeapfitError(f"{path}: was checked by another plan, or by another heapfit")
-        recordings = _restore(tuple[CheckedRecording, ...], shard["recordings"])
-        return _restore(Base | None, shard["base"]), shard["growth"], shard["strict"], recordings
+        recordings = restore_record(tuple[CheckedRecording, ...], shard["recordings"])
+        return (
+            restore_record(Base | None, shard["base"]),
+            shard["growth"],
+            shard["strict"],
+            recordings,
+        )
     except OSError as error:
         raise HeapfitError(f"{path}: {read_error_reason(error)}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except DAMAGED as error:
         raise HeapfitError(f"{path}: is no result of `heapfit check --json` with a plan") from error
 
 
 def _identity(plan: PlanFile) -> str:
     """A hash of version and plan: equal where the same check would be made."""
     return hashlib.sha256(f"{_engine.version} {plan!r}".encode()).hexdigest()
-
-
-def _restore(kind: Any, value: Any) -> Any:  # noqa: ANN401 (a type and its value)
-    """A record from its JSON; TypeError, ValueError or KeyError if it is none of this type."""
-    kinds = [one for one in get_args(kind) if one is not NoneType]
-    if get_origin(kind) in (tuple, Mapping):
-        return _restore_each(kinds, value)
-    if value is None and NoneType in get_args(kind):
-        return None
-    is_record = is_dataclass(kind)
-    if is_record:
-        hints = get_type_hints(kind)
-        return kind(
-            **{one.name: _restore(hints[one.name], value[one.name]) for one in fields(kind)}
-        )
-    if len(kinds) == 1:
-        return _restore(kinds[0], value)
-    if isinstance(kind, EnumType):
-        return kind(value)
-    if not isinstance(value, tuple(kinds) or ((int, float) if kind is float else kind)):
-        raise TypeError(value)
-    return value
-
-
-def _restore_each(kinds: Sequence[Any], value: Any) -> Any:  # noqa: ANN401 (likewise)
-    """A tuple from a list, or a mapping from an object: of types of keys and of values."""
-    if kinds[1] is Ellipsis:
-        return tuple(_restore(kinds[0], one) for one in value)
-    return {kinds[0](key): _restore(kinds[1], one) for key, one in value.items()}

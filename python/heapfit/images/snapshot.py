@@ -7,26 +7,24 @@ It is a list of what was live then; no size of a heap follows from it.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from heapfit.errors import HeapfitError
 from heapfit.images.find import find_heaps
 from heapfit.images.memory import open_memory
 from heapfit.images.references import mark_references
 from heapfit.images.structs import name_structs
-from heapfit.images.walk import Block, Damage, DumpedHeap
+from heapfit.images.walk import DumpedHeap
 from heapfit.importers.boots import cut_boots, read_frames
 from heapfit.importers.formats import FRAMES, SNAPSHOT
 from heapfit.importers.stream import read_chunks
+from heapfit.json_records import DAMAGED, restore_record
 from heapfit.outputs.file import write_file
 from heapfit.outputs.scratch import scratch_folder
 from heapfit.programs.source_lines import places_in
 
 _VERSION = 1
-_DAMAGED = (KeyError, TypeError, ValueError, RecursionError)
-_KINDS = (int, int, int, int, str, bool, str)  # of the fields of a block
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,19 +88,7 @@ def open_snapshot(path: Path) -> Snapshot | None:
     if not path.is_file() or not next(read_chunks(path), b"").startswith(start.encode()):
         return None
     try:
-        content = json.loads(path.read_bytes())
-        heaps = tuple(_heap(one) for one in content["heaps"])
-        return Snapshot(content["source"], heaps, tuple(content["notes"]))
-    except _DAMAGED as error:
+        restored: Snapshot = restore_record(Snapshot, json.loads(path.read_bytes()))
+    except DAMAGED as error:
         raise HeapfitError(f"{path}: is a damaged snapshot (import the dump again)") from error
-
-
-def _heap(content: dict[str, Any]) -> DumpedHeap:
-    """A heap of which the fields have their types; ValueError if they have not."""
-    blocks = [Block(*one) for one in content["blocks"]]
-    if any([type(one) for one in block] != [*_KINDS] for block in blocks):
-        raise ValueError("a field is of another type")
-    return DumpedHeap(
-        **{one.name: content[one.name] for one in fields(DumpedHeap)}
-        | {"blocks": blocks, "damage": [Damage(*one) for one in content["damage"]]}
-    )
+    return restored

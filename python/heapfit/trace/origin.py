@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError, did_you_mean
+from heapfit.json_records import DAMAGED, restore_record
 
 STANDARD_SEED = 1
 _MAKER = "workload"  # the kind of program that made the events: there is no other
@@ -53,18 +54,13 @@ def parse_origin(metadata: bytes | None) -> WorkloadSpec | None:
         return None
     try:
         stored = json.loads(metadata)
-        maker, read = stored.pop("maker"), WorkloadSpec(**stored)
-        origin = replace(read, parameters=dict(read.parameters)) if maker == _MAKER else None
-    except (AttributeError, KeyError, ValueError, TypeError, RecursionError):
+        read: WorkloadSpec = restore_record(WorkloadSpec, stored)
+        origin = read if stored["maker"] == _MAKER else None
+    except DAMAGED:
         origin = None
-    if origin is None or not _is_typed(origin):
+    if origin is None:
         raise HeapfitError("its origin is damaged (import the source again)")
     return origin
-
-
-def _is_typed(origin: WorkloadSpec) -> bool:
-    numbers = (origin.seed, *origin.parameters.values())
-    return type(origin.name) is str and all(type(one) is int for one in numbers)
 
 
 def origin_metadata(origin: WorkloadSpec) -> bytes:
