@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 
 from heapfit import _engine
-from heapfit.cli.arguments import Shell
 from heapfit.cli.completion import completion_lines
 from heapfit.cli.main import all_commands, commands_by_group, options_of
 from heapfit.cli.printing.help_screen import (
@@ -64,7 +63,7 @@ def manual() -> Iterator[str]:
 def completion() -> Iterator[str]:
     """A script for bash: commands, their options, and the names that they know."""
     options = {name: options_of(declared) for name, declared in all_commands().items()}
-    return completion_lines(Shell.BASH, options)
+    return completion_lines("bash", options)
 
 
 if __name__ == "__main__":

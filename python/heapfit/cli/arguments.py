@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Container, Mapping
 from dataclasses import MISSING, fields, replace
-from enum import Enum, StrEnum
+from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, get_args, get_origin
 
@@ -33,14 +33,6 @@ WORKERS = "Workers"
 _MOST_WORKERS = 1024
 _USUAL_PERCENT = 100  # of a reserve; more is written with its sign
 OUTPUT_HELP = "Where to write"  # with which the help of every --output begins
-
-
-class Shell(StrEnum):
-    """The shells that there is completion for."""
-
-    BASH = "bash"
-    ZSH = "zsh"
-    FISH = "fish"
 
 
 # Keyword arguments of an option in bytes: `Option("--peak", "...", **SIZE)`.

@@ -4,14 +4,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from heapfit import _engine
-from heapfit.cli.arguments import Shell
 from heapfit.cli.parser import Option
 from heapfit.comparison.incumbents.heap_names import list_heap_names
 from heapfit.fact_files import read_facts
 from heapfit.plan.allocators import find_allocators
 
 
-def completion_lines(shell: Shell, commands: Mapping[str, Sequence[Option]]) -> Iterator[str]:
+def completion_lines(shell: str, commands: Mapping[str, Sequence[Option]]) -> Iterator[str]:
     """The script that a shell sources; `commands`: the options of each."""
     allocators = [info.name for info in find_allocators()]
     # What may stand where a command has arguments of its own, beside files and choices.

@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Annotated
 
 import heapfit
-from heapfit.cli.arguments import Shell, list_options
+from heapfit.cli.arguments import list_options
 from heapfit.cli.parser import Option, UsageError, read_command, reject_removed, split_words
 from heapfit.cli.printing.help_screen import describe, describe_usage, list_help, list_terms
 from heapfit.cli.printing.lines import fail, note, print_line
@@ -56,9 +56,11 @@ class _Program:
 
     version: Annotated[bool, Option("--version", "Print the version.")] = False
     completion: Annotated[
-        Shell | None,
+        str | None,
         Option(
-            "--show-completion", "Print a script that completes commands and options in a shell."
+            "--show-completion",
+            "Print a script that completes commands and options in a shell.",
+            choices=["bash", "zsh", "fish"],
         ),
     ] = None
 

@@ -7,7 +7,6 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,13 +18,6 @@ from heapfit.trace.stored import TraceInfo
 from heapfit.trace.tabular import Tabular, arrow_table
 
 _WIDTH = 74  # columns of the text of a comment, whose marks take 6
-
-
-class SettingsSyntax(StrEnum):
-    """The syntax of settings in a system's files."""
-
-    DEFINE = "define"  # #define NAME VALUE
-    KCONFIG = "kconfig"  # CONFIG_NAME=VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +68,9 @@ class Settings(Tabular, SizedSettings):
     """The settings for one system from recordings or captures."""
 
     system: str
-    form: SettingsSyntax
+    form: (
+        str  # of the system's files: "define" (#define NAME VALUE) or "kconfig" (CONFIG_NAME=VALUE)
+    )
     admission: float
     assumptions: tuple[Assumption, ...]
     source: str  # the recordings or captures, in words
@@ -196,19 +190,19 @@ def _heading(settings: Settings) -> str:
     )
 
 
-def _comment_lines(form: SettingsSyntax, text: str) -> list[str]:
+def _comment_lines(form: str, text: str) -> list[str]:
     whole = text.replace("*/", "* /").replace(" %", "\N{NO-BREAK SPACE}%")
     rows = [row.replace("\N{NO-BREAK SPACE}", " ") for row in textwrap.wrap(whole, _WIDTH)]
-    if form is SettingsSyntax.KCONFIG:
+    if form == "kconfig":
         return [f"# {row}" for row in rows]
     opening = [f"/* {row}" if i == 0 else f" * {row}" for i, row in enumerate(rows)]
     return [*opening[:-1], f"{opening[-1]} */"]
 
 
-def _line(form: SettingsSyntax, setting: Setting) -> str:
+def _line(form: str, setting: Setting) -> str:
     return (
         f"CONFIG_{setting.name}={setting.value}"
-        if form is SettingsSyntax.KCONFIG
+        if form == "kconfig"
         else f"#define {setting.name} {setting.value}"
     )
 

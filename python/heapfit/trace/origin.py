@@ -54,12 +54,11 @@ def parse_origin(metadata: bytes | None) -> WorkloadSpec | None:
         return None
     try:
         stored = json.loads(metadata)
-        read: WorkloadSpec = restore_record(WorkloadSpec, stored)
-        origin = read if stored["maker"] == _MAKER else None
-    except DAMAGED:
-        origin = None
-    if origin is None:
-        raise HeapfitError("its origin is damaged (import the source again)")
+        if stored["maker"] != _MAKER:
+            raise ValueError
+        origin: WorkloadSpec = restore_record(WorkloadSpec, stored)
+    except DAMAGED as error:
+        raise HeapfitError("its origin is damaged (import the source again)") from error
     return origin
 
 

@@ -21,7 +21,6 @@ from heapfit.sizing.run_out import check_admission
 from heapfit.sizing.settings import (
     Settings,
     SettingsOptions,
-    SettingsSyntax,
     describe_sources,
     override_assumptions,
 )
@@ -103,7 +102,7 @@ def _size(name: str, workload: Workload, options: SettingsOptions, progress: Pro
         sized = size_from_heap(facts, workload, options, known, progress)
     return Settings(
         system=system["title"],
-        form=SettingsSyntax(system["form"]),
+        form=system["form"],
         admission=options.admission,
         settings=sized.settings,
         memory=sized.memory,
