@@ -23,6 +23,7 @@ from heapfit.fitting.longer_runs import find_kinds
 from heapfit.fitting.options import FitOptions
 from heapfit.forecast.filling import describe_filling, describe_growth
 from heapfit.forecast.growth import BlockGroup, find_growth, find_joint_trend
+from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import Kind, RecordingKind, find_kind
 from heapfit.forecast.load import find_level
 from heapfit.forecast.log.outlook import Finding, find_outlook
@@ -267,7 +268,7 @@ def test_what_grows_is_named_by_the_caller_of_a_wrapper(tmp_path: Path, monkeypa
     growth, filling = found.growth
     assert growth.startswith("Leak: gather, wrapped.c:8 keeps 48 B blocks: ")
     assert " a day" not in growth  # it ran for some milliseconds
-    assert filling.startswith(f"A heap of {size.region:,} B (tlsf) is full after about 12,")
+    assert filling.startswith(f"A heap of {size.region:,} B (tlsf) is full about 12,")
     shown = heapfit("profile", "wrapped.parquet", folder=tmp_path).stdout
     assert "Leak: gather, wrapped.c:8 keeps 48 B blocks: " in shown
 
@@ -292,6 +293,30 @@ def test_other_runs_fill_the_heap_within_the_time_that_is_told(tmp_path: Path) -
     assert inside >= 3
 
 
+def test_a_horizon_holds_what_grows_with_its_headers_and_is_not_full_before(tmp_path: Path) -> None:
+    """Of every 20 requests one stays, of 20 B: 400 of them, and 19 x 400 more."""
+
+    def write(requests: int) -> Trace:
+        random, events = np.random.default_rng(1), []
+        for name in range(requests):
+            size = 20 if name % 20 == 0 else 16 * int(random.integers(1, 33))
+            events.append((ALLOC, name, size, 2 * name))
+            if name >= 30 and (name - 30) % 20:
+                events.append((FREE, name - 30, 0, 2 * name + 1))
+        columns = dict(zip(("op", "object", "size", "time"), np.array(events).T, strict=True))
+        return write_trace(tmp_path / f"{requests}.parquet", [columns], TraceInfo(pointer_bits=32))
+
+    options = FitOptions(horizon=parse_horizon("20x"), now="heap_4", effort=Effort.QUICK)
+    fitted = fit([write(8_000).path], tmp_path / "out", options)
+    size = fitted.answer.size
+    live = size.u_max + 19 * 400 * 20
+    assert fitted.longer.asked.needed >= live * size.r_safe / size.u_max > 1.3 * live
+    full = re.search(r"is full about ([\d,]+)", fitted.kinds.growth[1])
+    events = fitted.longer.asked.times * fitted.profile.events
+    assert int(full[1].replace(",", "")) >= 0.995 * events  # three digits
+    assert fitted.sized.startswith("For a run of 20x at this growth ")
+
+
 def test_a_need_of_many_heaps_has_no_figure() -> None:
     needs = ((10, 41_000), (100, 295_884))
     rows = tuple(LongerRun(f"{n} x as long", n, False, need, need) for n, need in needs)
@@ -301,7 +326,7 @@ def test_a_need_of_many_heaps_has_no_figure() -> None:
         told == "Longer runs need more: 10 x as long up to 41,000 B, 100 x as long many times this."
     )
     assert growing == (
-        "Longer runs need more: 10 x as long up to 41,000 B, at most, if it grows on as it did."
+        "Longer runs need more: 10 x as long up to 41,000 B, if it grows on as it did."
     )
 
 
@@ -374,7 +399,7 @@ def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
     assert "--measure tells when the heap is full." in told[()]
     profiled = heapfit("profile", source, folder=tmp_path).stdout
     assert "held, born after start-up  blocks" in profiled
-    assert "A heap of 40,000 B (tlsf) is full after about " in told[measured]
+    assert "A heap of 40,000 B (tlsf) is full about " in told[measured]
     page = (tmp_path / "page.html").read_text()
     assert ">Growing<" in page and ">Fits<" not in page
     steady = lines_of(tmp_path / "steady.parquet", released=True).path

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 from heapfit.comparison.margin import UNIT, HeapSize, MarginBasis, margin_for
 from heapfit.forecast.horizon import MOST_TIMES, Horizon, UnknownRuns
@@ -62,7 +63,7 @@ class LongerRuns:
         if asked is None or told is None or told.needed is None or told.needed > setting:
             return ""
         far = f"{MOST_TIMES:,.0f} times the recording (as far as it tells; {asked.name} is longer)"
-        return asked.name if told is asked else far
+        return (asked.name if told is asked else far) + " at this growth" * self.is_growing
 
     def heading(self) -> str:
         """What stands above the rows, or why there are none."""
@@ -86,11 +87,10 @@ class LongerRuns:
             for name, needed in known
             if needed > setting
         ]
-        grows = ", at most, if it grows on as it did" if self.is_growing else ""
+        grows = ", if it grows on as it did" if self.is_growing else ""
         untold = "".join(f" {row.name}: {row.reason}." for row in self.rows if row.reason)
-        if not texts:
-            return f"It is enough for {known[-1][0]}, too{grows}.{untold}"
-        return f"Longer runs need more: {', '.join(texts)}{grows}.{untold}"
+        more = f"Longer runs need more: {', '.join(texts)}"
+        return f"{more if texts else f'It is enough for {known[-1][0]}, too'}{grows}.{untold}"
 
 
 def tell_longer_runs(
@@ -105,14 +105,18 @@ def tell_longer_runs(
 
     `kind`: of the recording whose length counts; `set_to`: how the heap counts its region.
     """
-    load, growth = known.load, 0.0
+    load, growth, least = known.load, 0, 0
     if load.is_start:
-        few = f"{format_count(load.events, 'event')} are a start"
-        return LongerRuns((), UnknownRuns(few, f"record {FEWEST_FOR_SIZE} at least"), False)
+        return LongerRuns((), _refuse_start(load.events), False)
     if load.bursts:
         return LongerRuns((), _refuse_bursts(load.bursts, size), False)
     if kind.is_growing:
-        growth = max(0.0, kind.rate.slope * kind.profile.events)
+        # In bytes of the heap; at its highest load, as it is said when the heap is full.
+        rise, most = kind.rate.slope * kind.profile.events, float(kind.grown_peaks.max())
+        growth, least = (
+            ceil(max(0.0, one) * size.r_safe / max(size.u_max, 1) / UNIT) * UNIT
+            for one in (rise, most)
+        )
 
     def make_row(name: str, times: float | UnknownRuns, *, is_asked: bool = False) -> LongerRun:
         if isinstance(times, UnknownRuns):
@@ -123,10 +127,10 @@ def tell_longer_runs(
                 f"tells; record {times / MOST_TIMES:,.1f} times as long"
             )
             return LongerRun(name, times, is_asked, None, None, far)
-        more = int(growth * max(0.0, times - 1) / UNIT) * UNIT
+        more = ceil(growth * max(0.0, times - 1) / UNIT) * UNIT
         usual, needed = (
-            set_to(size.region_with(margin_for(known, times, chance)) + more)
-            for chance in (USUAL, RARE)
+            set_to(max(size.region_with(margin_for(known, times, one)), least * bool(more)) + more)
+            for one in (USUAL, RARE)
         )
         return LongerRun(name, times, is_asked, usual, needed)
 
@@ -143,6 +147,12 @@ def _name(times: float, *, is_job: bool) -> str:
     if is_job:
         return "1 run" if times == 1 else f"{times:,.0f} runs"
     return "as long" if times == 1 else f"{times:,.0f} x as long"
+
+
+def _refuse_start(events: int) -> UnknownRuns:
+    return UnknownRuns(
+        f"{format_count(events, 'event')} are a start", f"record {FEWEST_FOR_SIZE} at least"
+    )
 
 
 def _refuse_bursts(bursts: int, size: HeapSize) -> UnknownRuns:

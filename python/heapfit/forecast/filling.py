@@ -33,8 +33,8 @@ def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     rate, (holder, blocks) = _describe_rate(kind, pace), _find_holder(kind.growth, names)
     if kind.is_leak:
         return f"Leak: {holder} keeps {blocks}: {rate}."
-    held = f", held by {blocks} of {holder.rstrip(',')}" if kind.growth else ""
-    return f"Live bytes grew by {rate} while recorded{held}; a cache that fills looks the same."
+    held = f"; held by {blocks} of {holder.rstrip(',')}" if kind.growth else ""
+    return f"Live bytes grew by {rate} while recorded, as a cache does that fills{held}."
 
 
 def name_growing_sites(
@@ -83,9 +83,8 @@ def describe_filling(kind: RecordingKind, heap: str, region: int, *, peak: int, 
     end = f"to {last}" if latest < inf else "or more"  # growth may as well stop
     span = "" if first == middle == last else f" ({first} {end})"
     return (
-        f"A heap of {region:,} B ({heap}) is full after about {middle} {unit}{span} from its first "
-        f"event: at its highest load, with "
-        f"{format_share(max(0.0, need / max(peak, 1) - 1))} for the allocator."
+        f"A heap of {region:,} B ({heap}) is full about {middle} {unit}{span} into a run: at its "
+        f"highest load, {format_share(max(0.0, need / max(peak, 1) - 1))} for the allocator."
     )
 
 
@@ -96,8 +95,7 @@ def _find_filling(kind: RecordingKind, room: float) -> tuple[float, float, float
     room as soon as one like the highest comes, or as late as all are like those of the lowest
     tenth.
     """
-    windows, trend = kind.windows, kind.trend
-    peaks = windows.peaks + trend.slope * np.arange(len(windows) - 1, -1, -1)
+    windows, trend, peaks = kind.windows, kind.trend, kind.grown_peaks
     end, highest = int(windows.starts[-1]) + windows.events, float(peaks.max())
 
     def cross(level: float, rate: float) -> float:

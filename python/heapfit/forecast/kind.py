@@ -82,6 +82,11 @@ class RecordingKind(Brief):
         return self.trend.scale(1 / self.windows.events)
 
     @property
+    def grown_peaks(self) -> NDArray[np.float64]:
+        """The peaks of the windows, each moved along the growth to the end of the recording."""
+        return self.windows.peaks + self.trend.slope * np.arange(len(self.windows) - 1, -1, -1)
+
+    @property
     def ends_at_peak(self) -> bool:
         """True if a level load is highest at its end, where no one sees how far it goes on."""
         profile, is_level = self.profile, self.kind in (Kind.SERVICE, Kind.CYCLE)
