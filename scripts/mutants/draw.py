@@ -24,11 +24,12 @@ class Population:
     name: str
     patterns: tuple[str, ...]  # of files, from the repository's top
     aim: float
+    without: tuple[str, ...] = ()  # folders
 
     def files(self, root: Path) -> list[str]:
         """From the repository's top, sorted."""
-        found = {file for pattern in self.patterns for file in root.glob(pattern)}
-        return sorted(str(file.relative_to(root)) for file in found)
+        found = {file.relative_to(root) for one in self.patterns for file in root.glob(one)}
+        return sorted(str(file) for file in found if not {*file.parts} & {*self.without})
 
     def mutants(self, root: Path) -> list[Mutant]:
         """All of them, whether they compile or not."""
@@ -37,17 +38,13 @@ class Population:
 
 
 ENGINE = ("engine/src/**/*.cpp", "engine/src/**/*.hpp", "engine/include/**/*.hpp")
-DECIDING = (  # not printing alone
-    "checks", "comparison", "design", "fitting", "forecast", "generate", "plan", "sizing",
-)  # fmt: skip
+TELLING = ("cli", "drawing", "outputs")  # which print, draw and write alone
 NEWEST = 4.0  # times as often as a line that has stood for long a new one is drawn
 HALVED = 7 * 86_400  # seconds in which what is above 1 halves: after a month it is 1.15
 POPULATIONS = {
     "core": Population("core", ("core/src/**/*.[ch]",), 0.95),
     "engine": Population("engine", ENGINE, 0.85),
-    "package": Population(
-        "package", tuple(f"python/heapfit/{room}/**/*.py" for room in DECIDING), 0.85
-    ),
+    "package": Population("package", ("python/heapfit/**/*.py",), 0.85, TELLING),
 }
 
 

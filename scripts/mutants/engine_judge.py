@@ -104,7 +104,8 @@ def python_tests(root: Path) -> dict[str, list[str]]:
     found = {}
     for room, names in uses.items():
         modules = [module for module, used in sources.items() if used & names]
-        found[room] = reach.tests(modules, names, []) if modules else []
+        tests = reach.tests(modules, names, []) if modules else []
+        found[room] = [test for test in tests if not test.startswith("tests/target/")]
     return found
 
 

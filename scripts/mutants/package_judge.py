@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges mutants of the package by the tests that reach them: by their imports and by names.
+"""Judges mutants of the package by the test files that call the faulty function.
 
-They run in an environment of their own, whose package is the copied tree's. What only other tests
-would notice survives here: the share is a lower bound.
+Which do is seen in a run without a fault, of the nearest first: by their imports and by names. They
+run until one fails, in an environment of their own, whose package is the copied tree's. What only
+other tests would notice survives here: the share is a lower bound.
 """
 
 import ast
@@ -13,32 +14,33 @@ import subprocess
 import sys
 import sysconfig
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mutants.mutant import Mutant, mutated
+from mutants.reached import Reached, name_of_mark, pytest_command
 from mutants.tree import Tree
-from mutants.verdict import INVALID, Judge, Verdict
+from mutants.verdict import INVALID, SURVIVED, Judge, Verdict
 
-NEAREST = 5  # test files for each function
+NEAREST = 12  # test files that are looked at for each function
 MOST_NAMED = 4  # names of a module that a test uses, which count
-CPU_SECONDS = 120
+CPU_SECONDS = 200  # of one test file
+CHOSEN_SECONDS = 240.0  # of all that a mutant meets, as they take without a fault
 SLOW = ("_benches", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
-OF_FIRMWARE = "tests/target/test_verify.py"  # of the package's verify, which runs it on a board
-OF_ALL_ROOMS = "tests/python/test_choosing.py"
+FOLDERS = ("tests/python", "tests/target")
 
 
 class PackageJudge(Judge):
-    """Runs the nearest test files on a tree with one fault."""
+    """Runs the nearest test files that call a function on a tree where it is faulty."""
 
-    tests = ("tests/python", OF_FIRMWARE)
+    tests = FOLDERS
 
     def __init__(self, root: Path) -> None:
         super().__init__()
         self.tree = Tree(root, "package")
         self.python = make_environment(self.tree)
         self.reach = Reach(root)
-        self.quick = set((root / "tests/quick.txt").read_text().split())
+        self.reached = Reached(self.tree, self.python)
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -47,25 +49,35 @@ class PackageJudge(Judge):
             ast.parse(mutated(file.read_bytes(), mutant))
         except SyntaxError:
             return Verdict(INVALID)
-        with self.tree.faulty(mutant):
-            failing, verdict = self.first_failure(self.nearest(mutant))
-        self.require_sound(failing)
-        return verdict
+        for test in self.calling(mutant):
+            with self.tree.faulty(mutant):
+                failing, verdict = self.first_failure([test])
+            self.require_sound(failing)
+            if failing:
+                return verdict
+        return Verdict(SURVIVED)
 
     def code_of(self, test: str) -> int | None:
-        """How a test file ends."""
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-        return self.tree.run([self.python, "-B", "-m", "pytest", *options, test], CPU_SECONDS)
+        """How a test file ends, without those of its tests that fail anyway."""
+        failing = self.reached.run_of(test, CPU_SECONDS).failing
+        command = [*pytest_command(self.python), "-x", *(f"--deselect={one}" for one in failing)]
+        return self.tree.run([*command, test], CPU_SECONDS)
 
-    def nearest(self, mutant: Mutant) -> list[str]:
-        """Test files that reach a function; the quick ones first, and the tests of all rooms'
-        decisions last.
+    def calling(self, mutant: Mutant) -> Iterator[str]:
+        """Of the nearest test files those that call a mutant's function, for as long as all may
+        take. Each is seen without a fault when its turn comes.
         """
         module = module_of(Path(mutant.file))
         defined = names_in(self.tree.top / mutant.file)
-        found = self.reach.tests([module], defined, mutant.function.split("."))
-        chosen = [name for name in found if name != OF_ALL_ROOMS][:NEAREST]
-        return [*sorted(chosen, key=lambda name: name not in self.quick), OF_ALL_ROOMS]
+        name = name_of_mark(mutant.file, mutant.function)
+        left = CHOSEN_SECONDS
+        for test in self.reach.tests([module], defined, mutant.function.split("."))[:NEAREST]:
+            run = self.reached.run_of(test, CPU_SECONDS)
+            if name in run.functions and test not in self.failing:
+                left -= run.seconds
+                yield test
+            if left < 0:
+                return
 
 
 class Reach:
@@ -149,7 +161,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     }
     tests = {
         os.fspath(file.relative_to(root)): imported(file)
-        for file in [*sorted((root / "tests/python").glob("test_*.py")), root / OF_FIRMWARE]
+        for file in sorted(one for name in FOLDERS for one in (root / name).glob("test_*.py"))
         if not file.stem.endswith(SLOW)
     }
     return {**package, **tests}

@@ -12,6 +12,7 @@ from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
 from mutants.package_judge import SLOW, import_graph, names_in
+from mutants.reached import BYTES, with_marks
 from mutants.tree import Tree
 from mutants.variants import numbered, refused, with_variants
 
@@ -199,6 +200,49 @@ def test_a_module_s_names_are_those_that_it_defines(tmp_path: Path) -> None:
     text = "from b import other\nimport c as d\nclass C:\n    def f(self): pass\ndef _g(): pass\n"
     (tmp_path / "a.py").write_text(text)
     assert names_in(tmp_path / "a.py") == {"C", "f"}
+
+
+MARKED = '''\
+class A:
+    """Of 3."""
+
+    def f(self, a):
+        """Adds 1."""
+        # A note.
+        return a + 1
+
+    def told(self):
+        return "text"
+
+
+def g(a):
+    @cache
+    def inner():
+        return a
+
+    return inner
+
+
+def nothing():
+    """Does none."""
+'''
+
+
+def test_a_function_marks_its_byte_when_it_is_called() -> None:
+    names: list[str] = []
+    marked = with_marks(MARKED, "a.py", names)
+    assert {*names} == {"a.py::A.f", "a.py::A.told", "a.py::g"}
+    seen = bytearray(len(names))
+    module = {BYTES: seen, "cache": lambda inner: inner}
+    exec(marked, module)
+
+    def called() -> set[str]:
+        return {name for name, mark in zip(names, seen, strict=True) if mark}
+
+    assert called() == set()
+    assert module["A"]().f(3) == 4 and called() == {"a.py::A.f"}
+    assert module["g"](5)() == 5 and called() == {"a.py::A.f", "a.py::g"}
+    assert module["A"].f.__doc__ == "Adds 1."
 
 
 def test_the_package_s_judge_may_choose_every_test_file_but_the_slow_ones(root: Path) -> None:
