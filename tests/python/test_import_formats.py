@@ -356,6 +356,21 @@ def test_groups_of_three_digits_are_one_number_where_no_other_may_follow(tmp_pat
     assert [row[2] for row in read(put(tmp_path, line), OwnLines(own))] == [size]
 
 
+@pytest.mark.parametrize("nulls", [(), (0,), (3,), (0, 3)])
+def test_a_resize_of_null_is_described_as_others_are(tmp_path, nulls):
+    """As a program's first one often is."""
+    lines = []
+    for i in range(4):
+        at = 0x20001000 + 256 * i
+        old = 0 if i in nulls else at
+        lines += [f"got {at:#x} size 24", f"realloc {old:#x} -> {at + 64:#x} size {100 + i}"]
+        lines += [f"free {at + 64:#x}"]
+    path = put(tmp_path, *lines)
+    *_, told, command = suggest_own_lines(path, path.read_bytes())
+    assert "reads 12 of 12 lines" in told
+    assert "--line 'realloc {old} -> {address} size {size}'" in command
+
+
 def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(tmp_path):
     path = put(tmp_path, "hello", *HOME_MADE["ESP-IDF's log"])
     failed = run_alone("import", path, "-o", tmp_path / "o.parquet")

@@ -163,12 +163,15 @@ def _make_line(raw: str, has_tasks: bool) -> _Line:
 
 
 def _group(lines: Iterable[_Line]) -> list[_Group]:
-    """The lines of each shape, which names behind the last number do not change."""
+    """The lines of each shape, which names behind the last number do not change.
+
+    Those with most addresses first: NULL looks like a size.
+    """
     shapes = group(
         ((_SIGN["number"].sub("#", line.text[: line.numbers[-1].end()]), line.verb), line)
         for line in lines
     )
-    return [*shapes.values()]
+    return [sorted(one, key=lambda line: -len(line.addresses)) for one in shapes.values()]
 
 
 def _describe_calls(
