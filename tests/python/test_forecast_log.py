@@ -406,6 +406,16 @@ def test_what_is_lower_at_last_for_the_first_time_cannot_be_told(capsys, is_bloc
     assert "cannot be told" in (shown := capsys.readouterr().out) and "60 states" in shown
 
 
+def test_what_looks_like_a_leak_is_told_of_a_fall_that_has_no_failure_alone(capsys):
+    lost = 800 * np.random.default_rng(7).exponential(1, 600)
+    falling = make_log(52_000 - 20 * np.arange(600) - lost)
+    last = replace(falling.states[-1], failed=16_384)
+    failed = replace(falling, states=[*falling.states[:-1], last])
+    for log, is_told in ((falling, True), (failed, False), (make_log(52_000 - lost), False)):
+        print_text(forecast_parts(find_outlook(log)))
+        assert ("looks the same" in " ".join(capsys.readouterr().out.split())) == is_told
+
+
 @pytest.mark.parametrize(
     ("power", "is_faster"), [(3.0, True), (0.4, False)], ids=["accelerating", "slowing"]
 )
