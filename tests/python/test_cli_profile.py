@@ -28,6 +28,12 @@ def test_figures_of_a_trace_counted_by_hand(folder):
     assert ["2", "3", "1", "40"] in rows
 
 
+def test_the_peak_has_its_time_where_the_recording_has_a_clock(tmp_path):
+    (tmp_path / "run.heap").write_text("a 0 40 0\na 1 40 12300000\nf 0 46700000\nf 1 1000000\n")
+    shown = heapfit("profile", "run.heap", folder=tmp_path).stdout
+    assert "U_max 80 B at event 2, 12.3 s of 60 s; at most 2 blocks live" in shown
+
+
 def test_json_holds_the_series(folder):
     content = heapfit_json("profile", "small.heap", folder=folder)
     assert content["u_max"] == 108
@@ -58,6 +64,9 @@ def test_series_agree_with_the_profile_and_have_the_traces_times(folder):
     table = pq.read_table(folder / "s.parquet").to_pydict()
     assert max(table["live_bytes"]) == content["u_max"]
     assert table["live_bytes"].index(content["u_max"]) == content["u_max_event"]
+    at = table["event"].index(content["u_max_event"])
+    assert content["u_max_seconds"] == table["time"][at] / 1e6
+    assert content["seconds"] == table["time"][-1] / 1e6
     peaks = {}
     for size, blocks in zip(table["size"], table["live_blocks"], strict=True):
         peaks[size] = max(peaks.get(size, 0), blocks)

@@ -7,6 +7,7 @@ figures: `python tests/python/test_log_forms.py`.
 """
 
 import os
+import re
 import time
 import tomllib
 import tracemalloc
@@ -876,3 +877,23 @@ def test_a_row_of_numbers_is_read_by_its_commas() -> None:
     assert [sample.values[field] for field in (Field.FREE, Field.ALLOCATED, Field.TOTAL)] == [
         *(100, 200, 300)
     ]
+
+
+def test_the_page_has_the_lines_that_begin_a_boot():
+    """Each phrase of its list begins one; the sentence below it has one that does not."""
+    page = Path(__file__).parents[2] / "docs/evidence/forecast.md"
+    text = page.read_text()
+    section = text.split("## Lines that begin a boot\n")[1].split("\n## ")[0]
+    listed, below = section.split("\n\nAnother line, such as ")
+    words = {"reason", "cause"}  # of a start's cause, which alone begin none
+    phrases = [one for one in re.findall("`([^`]+)`", listed) if one not in words]
+    assert len(phrases) > 20
+    assert [one for one in phrases if not begins_boot(one)] == []
+    assert not begins_boot(below.split("`")[1])
+
+
+def begins_boot(line: str) -> bool:
+    """True if a line in the midst of a log begins a boot."""
+    reader = LineReader()
+    reader.read(0, "free heap 100")
+    return reader.read(100, line).is_start

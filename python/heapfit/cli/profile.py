@@ -16,6 +16,8 @@ from heapfit.drawing.parts import Column, Fields, Line, Note, Part, Table, which
 from heapfit.errors import HeapfitError
 from heapfit.forecast.filling import name_growing_sites
 from heapfit.forecast.kind import RecordingKind, find_kind
+from heapfit.forecast.log.states import Clock
+from heapfit.forecast.time_units import format_length
 from heapfit.images.snapshot import Snapshot, open_snapshot
 from heapfit.importers import open_trace
 from heapfit.plan.quantities import format_count, format_event
@@ -54,35 +56,39 @@ def run(command: ProfileCommand) -> None:
         "it is of snapshots of dumped heaps; of a recording fit and compare write pages, and what "
         f"grew: heapfit check {command.later or 'LATER'} --base {command.source}",
     )
-    importing = import_options(command.queue)
     with (
         step_bar() as progress,
-        open_trace(command.source, importing, progress, keep_oversized=True) as trace,
+        open_trace(
+            command.source, import_options(command.queue), progress, keep_oversized=True
+        ) as trace,
     ):
         if command.export is not None:
             print_export(holdings_by_size(load_trace(trace, progress=progress)), command.export)
             return
         profile = profile_trace(trace, progress)
-        kind = find_kind(trace, profile)
+        kind, seconds = find_kind(trace, profile), [0.0, 0.0]
+        if trace.fits_in_memory:
+            seconds = (trace.whole("time")[0][[profile.u_max_event, -1]] / 1e6).tolist()
         names = name_growing_sites(kind, trace, ())
-        frequent = [size for size, *_ in list_sizes(profile)[:_SHOWN]]
+        frequent = (size for size, *_ in list_sizes(profile)[:_SHOWN])
         sampled = follow_sizes(trace, sorted(frequent), progress) if command.as_json else ()
         written = None if command.output is None else write_series(trace, command.output, progress)
-    print_result(_parts(trace.info, profile, kind, names, sampled), command.as_json)
+    print_result(
+        _parts(trace.info, profile, kind=kind, names=names, series=sampled, seconds=seconds),
+        command.as_json,
+    )
     if written is not None and not command.as_json:
         rows, is_coarse = written
-        sizes = f"{format_count(len(profile.sizes), 'size')}, {rows:,} rows"
-        texts = [
-            "",
-            f"{command.output}: U(t) and P_i(t) after every event, {sizes}",
-            *which_hold(
-                (
-                    is_coarse,
-                    "After the first million sizes, further ones are rounded up to 16 an octave.",
-                )
+        told = which_hold(
+            (True, ""),
+            (
+                True,
+                f"{command.output}: U(t) and P_i(t) after every event, "
+                f"{format_count(len(profile.sizes), 'size')}, {rows:,} rows",
             ),
-        ]
-        print_result(map(Line, texts), as_json=False)
+            (is_coarse, "After a million sizes, further ones are rounded up, 16 an octave."),
+        )
+        print_result(map(Line, told), as_json=False)
 
 
 def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
@@ -99,29 +105,19 @@ def _show_snapshot(command: ProfileCommand, snapshot: Snapshot) -> None:
 def _parts(
     info: TraceInfo,
     profile: Profile,
+    *,
     kind: RecordingKind,
     names: Mapping[int, str],
     series: Sequence[SizeSeries],
+    seconds: Sequence[float],
 ) -> list[Part]:
+    """`seconds`: from the start to the peak and to the last event; 0 without a clock."""
     operations = dict(zip(_OPERATIONS, profile.operations.tolist(), strict=True))
-    fields = {
-        "trace": info,
-        **{name: getattr(profile, name) for name in _FIGURES},
-        "operations": operations,
-        **{name: getattr(profile, name) for name in _ARRAYS},
-        "live": {
-            "bucket_width": profile.bucket_width,
-            "lowest": profile.live_lowest,
-            "highest": profile.live_highest,
-        },
-        "live_blocks": series,
-        "kind": kind_fields(kind),
-    }
+    at, end = (format_length(one, Clock.UPTIME) for one in seconds)
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    events = format_count(profile.events, "event")
     return [
-        Fields(fields),
-        Line(f"{info.title}: {events} ({info.kind}, {bits})"),
+        _figures(info, profile, kind=kind, series=series, seconds=seconds, operations=operations),
+        Line(f"{info.title}: {format_count(profile.events, 'event')} ({info.kind}, {bits})"),
         Line(
             ", ".join(
                 f"{count:,} {'packets' if (info.kind, name) == ('packets', 'alloc') else name}"
@@ -130,7 +126,8 @@ def _parts(
             )
         ),
         Line(
-            f"U_max {profile.u_max:,} B at {format_event(profile.u_max_event)}; at most "
+            f"U_max {profile.u_max:,} B at {format_event(profile.u_max_event)}"
+            f"{f', {at} of {end}' * (seconds[1] > 0)}; at most "
             f"{format_count(profile.live_blocks_max, 'block')} live; "
             f"{profile.never_freed:,} never freed ({profile.never_freed_bytes:,} B)"
         ),
@@ -144,6 +141,34 @@ def _parts(
         _lifetime_table(profile),
         *map(Note, info.notes),
     ]
+
+
+def _figures(
+    info: TraceInfo,
+    profile: Profile,
+    *,
+    kind: RecordingKind,
+    series: Sequence[SizeSeries],
+    seconds: Sequence[float],
+    operations: Mapping[str, int],
+) -> Fields:
+    return Fields(
+        {
+            "trace": info,
+            **{name: getattr(profile, name) for name in _FIGURES},
+            "operations": operations,
+            "u_max_seconds": seconds[0],
+            "seconds": seconds[1],
+            **{name: getattr(profile, name) for name in _ARRAYS},
+            "live": {
+                "bucket_width": profile.bucket_width,
+                "lowest": profile.live_lowest,
+                "highest": profile.live_highest,
+            },
+            "live_blocks": series,
+            "kind": kind_fields(kind),
+        }
+    )
 
 
 _Counts: TypeAlias = tuple[int, int, int]
