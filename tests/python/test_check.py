@@ -586,10 +586,11 @@ def test_a_failed_check_says_what_would_be_refused(stored_folder):
     [
         (900, (900, 900), "in 900 B (tlsf) with 0 B left"),
         (909, (800, 900), "in 909 B (tlsf) with 9 B left"),
+        (893, (900, 900), "in 893 B (tlsf) with 0 B left: it needs 900 B"),
         (850, (800, 900), "in 850 B (tlsf) but not in every larger heap up to 900 B"),
         (700, (900, 900), "; it needs 900 B"),
         (700, (800, 900), "needs 900 B to run in every larger heap, too (800 B is the smallest"),
-        (700, (None, None), "; it needs more than any region tried"),
+        (700, (None, None), "; it needs another heap: no region serves it"),
     ],
 )
 def test_a_heap_that_runs_by_luck_is_told_from_one_that_is_enough(size, needed, said):

@@ -20,7 +20,7 @@ from heapfit.comparison.incumbents.served import ServedRequests
 from heapfit.plan.plan_file import PlanFile
 from heapfit.progress import Progress, ignore_progress
 
-_STEP = 8  # bytes between two sizes that are tried
+SIZE_STEP = 8  # bytes between two sizes that are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ class PlacedRequests:
         Found by halving, to 8 B: each size is asked for and freed again after every event. What is
         between two sizes that were tried may differ. 0: not even 8 B are free at some moment.
         """
-        sizes = range(_STEP, self.region + _STEP, _STEP)
-        return _STEP * bisect_left(sizes, True, key=lambda size: not self._serves_always(size))
+        sizes = range(SIZE_STEP, self.region + SIZE_STEP, SIZE_STEP)
+        return SIZE_STEP * bisect_left(sizes, True, key=lambda size: not self._serves_always(size))
 
     def _serves_always(self, size: int) -> bool:
         """True if a request that comes after any event, and is freed at once, is served."""

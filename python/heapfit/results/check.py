@@ -12,6 +12,7 @@ from heapfit.checks.prospect import Prospect, estimate_need
 from heapfit.checks.refusals import Refusals, RefusedGroup
 from heapfit.checks.run import PlanRun
 from heapfit.checks.shards import shard_of
+from heapfit.checks.system_run import SIZE_STEP
 from heapfit.comparison.heap_map import LEAST_HOLE
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan
 from heapfit.comparison.trial import Refusal
@@ -120,7 +121,7 @@ def describe_run(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None = N
 def _describe_need(needed: RecordingNeeds) -> str:
     """The smallest region from which every larger one runs, and the smallest that does."""
     if needed.r_safe is None:
-        return "more than any region tried (just below 4 GiB)"
+        return "another heap: no region serves it, up to 4 GiB"
     is_lucky = needed.r_min is not None and needed.r_min < needed.r_safe
     least = f" to run in every larger heap, too ({needed.r_min:,} B is the smallest that runs)"
     return f"{needed.r_safe:,} B{least if is_lucky else ''}"
@@ -142,8 +143,9 @@ def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) 
     left, region = _find_left(run, plan, needed), needed and needed.r_safe
     if needed is None and (left is None or left <= 0):
         return "; --measure tells what is left, and if larger heaps fit"
-    if left is None or left < 0:
+    if left is None or left <= -SIZE_STEP:
         return f" but not in every larger heap up to {region:,} B" if region else ""
+    left = max(left, 0)  # a setting between two that were tried
     rough = f"some {float(f'{left:.2g}'):,.0f} B left by its peak (--measure is exact)"
     return f" with {rough if region is None else f'{left:,} B left: it needs {region:,} B'}"
 

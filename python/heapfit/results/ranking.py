@@ -124,7 +124,7 @@ def _list_columns(comparison: Comparison, sram: Sram | None) -> Iterator[Column[
 
 
 def _has_one_alignment(comparison: Comparison) -> bool:
-    return len({row.alignment for row in comparison.rows}) == 1
+    return len({row.alignment for row in [*comparison.rows, *comparison.plugins]}) == 1
 
 
 def explain_ranking(

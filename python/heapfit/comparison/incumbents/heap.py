@@ -278,7 +278,7 @@ def find_heap(text: str, alignment: int) -> Heap:
     if values:
         raise HeapfitError(
             f"{text}: {name} takes no tunables: give {name} alone (whether recordings run in a "
-            f"size is told by check --heap {text})"
+            f"size is told by check --heap {name}:SIZE)"
         )
     return make_system_heap(name, SYSTEM_HEAPS[name].get("alignment", alignment))
 
