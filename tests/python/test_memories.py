@@ -18,6 +18,7 @@ from heapfit import _engine, check, check_memories, generate_code, join_programs
 from heapfit.cli.commands.fitting import PlaceCommand
 from heapfit.cli.place import run
 from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.incumbents.needs import measure
 from heapfit.comparison.margin import HeapSize
 from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
@@ -586,14 +587,48 @@ def test_programs_meet_by_their_clocks_at_their_peaks_and_in_turn(tmp_path: Path
     assert joining.programs[0].live().tolist() == [100, 5100, 100, 0]
     assert joining.programs[1].live().tolist() == [24, 3024, 4024, 24, 0]
     alone = [one.alone for one in joining.programs]
-    clocks, peaks, turns = (region for _, region in joining.meetings)
+    clocks, later, peaks, turns = (region for _, region in joining.meetings)
     assert max(alone) == turns <= clocks < alone[0] + 200  # what is live of the other meanwhile
     assert 9124 < peaks < joining.apart == sum(alone)  # one heap has one control structure
-    assert joining.most == peaks
+    assert joining.most == later > peaks  # a resize that has to move beside the other's block
     offered = join_programs(tmp_path / "0.csv", str(tmp_path / "1.csv"))
-    assert (offered.apart, offered.most, offered.least) == (joining.apart, peaks, peaks)
+    assert (offered.apart, offered.most) == (joining.apart, later)
+    assert joining.least == offered.least == joining.apart
     with pytest.raises(HeapfitError, match="tlfs"):
         join_programs(tmp_path / "0.csv", tmp_path / "1.csv", "tlfs")
+
+
+def make_program(seed: int) -> list[tuple[int, str, int, int]]:
+    """Times, operations, objects and sizes of 60 blocks that live for a while."""
+    draw, events, now = np.random.default_rng(seed), [], 0
+    for number in range(60):
+        events.append((now, "alloc", number, int(draw.choice([40, 200, 900]))))
+        events.append((now + int(draw.exponential(120)) + 1, "free", number, 0))
+        now += int(draw.integers(1, 50))
+    return sorted(events, key=lambda one: one[0])
+
+
+def spell_program(events: list[tuple[int, str, int, int]]) -> str:
+    return "".join(f"{op},{number},{size},{at}\n" for at, op, number, size in events)
+
+
+def test_one_program_may_begin_while_the_other_runs(tmp_path: Path) -> None:
+    """Each of the starts, merged here, is measured alone; one of them is the worst meeting."""
+    first, second, heap, needs = make_program(8), make_program(9), find_heap("best_fit", 8), []
+    joining = join(tmp_path, spell_program(first), spell_program(second))
+    for one, other in ((first, second), (second, first)):
+        span = one[-1][0] - one[0][0]
+        for step in range(1, 32):
+            later = [
+                (at + step * span // 32, op, 100 + number, size) for at, op, number, size in other
+            ]
+            merged = sorted([*one, *later], key=lambda event: event[0])
+            (tmp_path / "both.csv").write_text("op,object,size,time\n" + spell_program(merged))
+            with open_trace(tmp_path / "both.csv") as trace:
+                needs.append(measure(heap, [load_trace(trace)]).require_most())
+    assert joining.most == dict(joining.meetings)["one begun later, by their clocks"]
+    assert abs(joining.most - max(needs)) <= 8  # of one moment either event may come first
+    assert max(one for name, one in joining.meetings if "later" not in name) < joining.apart
 
 
 def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) -> None:
@@ -606,7 +641,7 @@ def test_an_arena_is_one_block_while_any_of_its_buffers_is_live(tmp_path: Path) 
     assert (ops.tolist(), sizes.tolist()) == ([0, 4, 0, 4], [960, 0, 960, 0])
     assert block.times is not None
     assert np.diff(block.times).tolist() == [10, 1, 4]
-    clocks, peaks, _ = (region for _, region in joining.meetings)
+    clocks, _, peaks, _ = (region for _, region in joining.meetings)
     assert clocks == joining.programs[0].alone < peaks
 
 
@@ -634,4 +669,4 @@ def test_examples_need_less_together_whichever_way_they_meet(
     assert refused.value.code == 3
     said = " ".join(capsys.readouterr().out.split())
     missing = content["together"] - (64 << 10)
-    assert f"they do not fit, {missing:,} B are missing in ram (65,536 B)" in said
+    assert f"They do not fit, {missing:,} B are missing in ram (65,536 B)" in said

@@ -170,29 +170,28 @@ def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
     apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
     missing = least - memory.size
-    fits = "they fit" if missing <= 0 else f"they do not fit, {missing:,} B are missing in"
+    fits = "They fit" if missing <= 0 else f"They do not fit, {missing:,} B are missing in"
     columns: list[Column[tuple[str, int]]] = [
         Column("name", "in one heap", lambda one: one[0]),
         Column("region", "bytes", lambda one: one[1]),
-        Column("over_apart", "over apart", lambda one: one[1] / max(apart, 1)),
+        Column("over_apart", "of apart", lambda one: one[1] / max(apart, 1)),
     ]
-    fields = {
-        "memory": memory.name,
-        "apart": apart,
-        "together": most,
-        "better": better,
-        "fits": missing <= 0,
-        "alone": {one.name: one.alone for one in joining.programs},
-    }
     return [
-        Fields(fields),
+        Fields(
+            {
+                "memory": memory.name,
+                "apart": apart,
+                "together": most,
+                "better": better,
+                "fits": missing <= 0,
+                "alone": {one.name: one.alone for one in joining.programs},
+            }
+        ),
         Line(
-            f"Better: {better}. Apart they need {apart:,} B ({first.name} {first.alone:,}, "
-            f"{second.name} {second.alone:,}), in one heap {most:,} B in the worst meeting tried."
+            f"{fits} {memory.name} ({memory.size:,} B). Better: {better}, {least:,} B. Apart they "
+            f"need {apart:,} B ({first.name} {first.alone:,}, {second.name} {second.alone:,}), in "
+            f"one heap {most:,} B in the worst meeting tried."
         ),
         Table(columns, joining.meetings, "meetings"),
-        Line(
-            f"With {least:,} B {fits} {memory.name} ({memory.size:,} B). Sizes are of these "
-            "recordings, without the margin of another run."
-        ),
+        Line("Sizes are of these recordings, without the margin of another run."),
     ]

@@ -29,6 +29,8 @@ from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
 from heapfit.trace.operations import ALLOC, FREE, Integers, is_allocation
 from heapfit.trace.stored import Trace
 
+# Starts of one program in equal parts of the other's span; at most so many events of all of them.
+_SHIFTS, _MOST_EVENTS = 31, 4_000_000
 _ARENA_EFFORT = _engine.PackingEffort(1, 5_000_000, 50_000)
 
 
@@ -112,27 +114,25 @@ def arena_of(name: str, loaded: LoadedTrace, *, has_times: bool) -> Program:
     ops = np.tile(np.array([ALLOC, FREE], np.uint8), count // 2)
     sizes = np.where(ops == ALLOC, height, 0).astype(np.uint64)
     objects = np.repeat(np.arange(count // 2, dtype=np.uint32), 2)
-    columns = (ops, objects, sizes, np.zeros(count, np.uint32))
     times = whole.times[places] if has_times and whole.times is not None else None
-    return replace(whole, columns=columns, times=times)
+    return replace(whole, columns=(ops, objects, sizes, np.zeros(count, np.uint32)), times=times)
 
 
 def _read_program(name: str, loaded: LoadedTrace, alone: int) -> Program:
     events = loaded.events
     columns = (events.ops(), events.objects(), events.sizes(), events.alignments())
     times = np.concatenate([batch["time"] for batch in loaded.trace.batches(["time"])])
-    known = times.astype(np.int64) if times.any() else None
-    return Program(name, alone, columns, known)
+    return Program(name, alone, columns, times.astype(np.int64) if times.any() else None)
 
 
 def join_recorded(first: Program, second: Program, heap: Heap) -> Joining:
     """The memory that serves both programs in one heap, for each way in which they may meet."""
-    joined = (
-        (name, [_merge((first, second), order) for order in orders(first, second)])
+    meetings = tuple(
+        (name, measure(heap, met).require_most())
         for name, orders in _WAYS.items()
+        if (met := [_merge((first, second), order) for order in orders(first, second)])
     )
-    meetings = ((name, measure(heap, met).require_most()) for name, met in joined if met)
-    return Joining((first, second), tuple(meetings))
+    return Joining((first, second), meetings)
 
 
 def _merge(programs: tuple[Program, Program], order: Integers) -> Requests:
@@ -143,15 +143,27 @@ def _merge(programs: tuple[Program, Program], order: Integers) -> Requests:
     )
     objects[len(first[0]) :] += int(is_allocation(first[0]).sum())
     ops, objects, sizes, alignments = (one[order] for one in (ops, objects, sizes, alignments))
-    begins = is_allocation(ops)
-    numbers = np.zeros(int(begins.sum()), np.uint32)
-    numbers[objects[begins]] = np.arange(len(numbers), dtype=np.uint32)
+    numbers = np.argsort(objects[is_allocation(ops)]).astype(np.uint32)  # by their order of births
     return Requests(ops, numbers[objects], sizes, alignments)
 
 
-def _order_by_clock(first: Program, second: Program) -> Iterator[Integers]:
+def _order_by_clock(
+    shifts: Callable[[Program, Program], Integers], first: Program, second: Program
+) -> Iterator[Integers]:
+    """By their clocks, the second begun later by each shift in microseconds; earlier: negative."""
     if first.times is not None and second.times is not None:
-        yield np.argsort(np.concatenate((first.times, second.times)), kind="stable")
+        for shift in shifts(first, second):
+            yield np.argsort(np.concatenate((first.times, second.times + shift)), kind="stable")
+
+
+def _find_shifts(first: Program, second: Program) -> Integers:
+    """Equal parts of the span of the one that began before; fewer of long recordings."""
+    count = min(_SHIFTS, _MOST_EVENTS // (len(first.columns[0]) + len(second.columns[0])))
+    spans = [one.times[-1] - one.times[0] for one in (first, second) if one.times is not None]
+    parts = np.arange(1, count + 1) / (count + 1)
+    return np.concatenate(
+        [sign * (parts * span) for sign, span in zip((1, -1), spans, strict=True)]
+    )
 
 
 def _insert(
@@ -166,7 +178,8 @@ def _insert(
 
 # The orders of events for each way in which programs meet; none: it cannot be said.
 _WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Integers]]]] = {
-    "begun together, by their clocks": _order_by_clock,
+    "begun together, by their clocks": partial(_order_by_clock, lambda *_: np.zeros(1, np.int64)),
+    "one begun later, by their clocks": partial(_order_by_clock, _find_shifts),
     "one while most of the other is live": partial(
         _insert, lambda one: int(one.live().argmax()) + 1
     ),

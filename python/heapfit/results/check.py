@@ -145,9 +145,9 @@ def _describe_left(run: PlanRun, plan: PlanFile, needed: RecordingNeeds | None) 
         return "; --measure tells what is left, and if larger heaps fit"
     if left is None or left <= -SIZE_STEP:
         return f" but not in every larger heap up to {region:,} B" if region else ""
-    left = max(left, 0)  # a setting between two that were tried
     rough = f"some {float(f'{left:.2g}'):,.0f} B left by its peak (--measure is exact)"
-    return f" with {rough if region is None else f'{left:,} B left: it needs {region:,} B'}"
+    # Below 0: a setting between two that were tried.
+    return f" with {rough if not region else f'{max(left, 0):,} B left: it needs {region:,} B'}"
 
 
 def _describe_finding(one: CheckedRecording, check: Check) -> str:
