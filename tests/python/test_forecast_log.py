@@ -425,6 +425,7 @@ def test_the_newest_part_has_the_pace(power, is_faster, capsys):
     assert (seen.decline.rate > seen.decline.before) == is_faster
     print_text(forecast_parts(seen))
     shown = " ".join(capsys.readouterr().out.split())
+    assert "largest block is too small" not in shown
     paces = " now, ever faster: " in shown, seen.decline.now > seen.decline.rate
     assert paces == (is_faster, is_faster) and shown.count("B an hour") == 1
     left = 300 * ((1 - 1024 / 100_000) / 0.8) ** (1 / power) - 299  # minutes
@@ -490,6 +491,8 @@ def test_the_version_that_runs_now_is_judged_by_its_own_boot(tmp_path):
     assert seen.run_out is not None and seen.run_out.is_block
     left = (free - 28_000 - 20_480) / 44 * 1200
     assert seen.run_out.after == pytest.approx(left, rel=0.03)
+    told = next(one.text for one in forecast_parts(seen) if isinstance(one, Line))
+    assert "The largest block is too small then." in told
 
 
 def test_the_date_counts_from_the_last_state_of_the_last_boot():

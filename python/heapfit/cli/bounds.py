@@ -107,8 +107,9 @@ _ATTACK: tuple[Column[Attack], ...] = (
 def _attack_parts(attacks: Sequence[Attack], u_max: int) -> list[Part]:
     """The worst that was found of each plan, between its region and what is proven."""
     told: list[Column[Attack]] = [
-        *_ATTACK,
+        *_ATTACK[:-1],
         Column(heading="over U_max", shown=lambda one: (one.broken or 0) / max(u_max, 1) or None),
+        *_ATTACK[-1:],
         *columns("breaks_any", "plays", "events", "is_stopped"),
     ]
     proven = (

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What growth means for a heap, in sentences: how fast, held by what, and when it is full.
 
-It says "grew while recorded": a cache that still fills grows as what is never freed does.
+It says "grew", of what was recorded: a cache that still fills grows as what is never freed does.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def describe_growth(kind: RecordingKind, names: Mapping[int, str]) -> str:
     if kind.is_leak:
         return f"Leak: {holder} keeps {blocks}: {rate}."
     held = f"; held by {blocks} of {holder.rstrip(',')}" if kind.growth else ""
-    return f"Live bytes grew by {rate} while recorded, as a cache does that fills{held}."
+    return f"Live bytes grew by {rate}, as a cache does that fills{held}."
 
 
 def name_growing_sites(

@@ -96,9 +96,10 @@ def fit_page(fit: Fit, shown: LoadedTrace, progress: Progress = ignore_progress)
 def _choices(fit: Fit) -> list[Part]:
     """The heaps that one could set instead, with what each costs."""
     # Pools counted on the recording have no reserve.
-    rows = [
-        row for row in fit.references if row.region and row.standing is not ReferenceKind.COUNTED
-    ]
+    rows = sorted(
+        (one for one in fit.references if one.region and one.standing is not ReferenceKind.COUNTED),
+        key=lambda row: row.region or 0,
+    )
     words = (
         "Each heap for these recordings, with its reserve. Instructions of a Cortex-M4, estimated; "
         "flash in bytes of code of init, malloc and free: the README of the code has what further "

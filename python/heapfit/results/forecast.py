@@ -148,9 +148,9 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     lost = f"{what} {verb}{boots} by {_rate(decline, seen)}{pace}"
     if not seen.run_outs:
         return f"{lost}. No date: at this pace it lasts ten such logs, and it may become level."
-    ends = [_describe_end(seen, one) for one in seen.run_outs]
     sizes = " Sizes are assumed (--sizes gives yours)." if seen.run_outs[0].is_assumed else ""
-    return f"{lost}: {'; '.join(ends)}.{sizes}"
+    block = " The largest block is too small then." * (not is_block and seen.run_outs[0].is_block)
+    return f"{lost}: {'; '.join(_describe_end(seen, one) for one in seen.run_outs)}.{block}{sizes}"
 
 
 def _describe_caveat(seen: Outlook) -> str:
