@@ -54,9 +54,9 @@ def test_a_core_becomes_a_snapshot_that_profile_shows(core, tmp_path):
         "A request above 2,784 B fails with 2,800 B free, as they lie in 2 holes",
         "0.57 % of them outside the largest",
         "1 live block with 1,016 B: not referenced.",
-        "it counts 2,816 B free, too",
+        "it counts 2,816 B free with headers, as were found",
         f"0x20000100 ###### {10 * '#'}{47 * 'o'}",
-        '24 1 24 0 "hello"',
+        '24 1 24 0 0x20000108 "hello"',
     ):
         assert text in told, text
     assert "not referenced" in page.read_text()
@@ -78,7 +78,10 @@ def test_two_snapshots_show_what_grew(core, tmp_path):
         call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
     told = shown("profile", core.with_suffix(".json"), later.with_suffix(".json"))
     assert "Live: 1,232 B in core.elf, 272 B in later.elf." in told
-    assert "What grew, the most bytes first: size blocks bytes more begins with 56 4 224 3" in told
+    assert (
+        "What grew, the most bytes first: size blocks bytes more one at begins with "
+        "56 4 224 3 0x20000128" in told
+    )
 
 
 @pytest.mark.usefixtures("unmeasured")
@@ -106,7 +109,7 @@ def test_texts_are_one_row_a_size(tmp_path):
         path.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
         call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
     told = shown("profile", tmp_path / "before.json", tmp_path / "after.json")
-    assert '48 20 960 18 "line 0 of a log" and 19 other texts' in told
+    assert '48 20 960 18 0x20000108 "line 0 of a log" and 19 other texts' in told
 
 
 def test_a_block_whose_content_changed_did_not_grow(core, tmp_path):
@@ -120,7 +123,7 @@ def test_a_block_whose_content_changed_did_not_grow(core, tmp_path):
         call_heapfit("import", path, "--program", path, "-o", path.with_suffix(".json"))
     told = shown("profile", core.with_suffix(".json"), later.with_suffix(".json"))
     assert "Live: 1,232 B in core.elf, 1,232 B in later.elf." in told
-    assert "56 1 56 0 roots" in told and "What grew" not in told
+    assert "56 1 56 0 0x20000128 roots" in told and "What grew" not in told
 
 
 def test_two_dumps_are_imported_one_by_one(core, tmp_path):
@@ -199,6 +202,22 @@ def test_damage_is_named_with_its_address_and_the_block_before(what, tmp_path):
     snapshot = tmp_path / "s.json"
     write_snapshot(read_image(path, path), snapshot)
     assert f"DAMAGED: what the heap keeps at {expected[0]:#x}" in shown("profile", snapshot)
+
+
+def test_several_overwritten_headers_are_named(tmp_path):
+    """Another alignment has fewer of them, and most of the heap unread."""
+    sizes = [32] * 10 + [24 + 8 * (i * 7 % 5) for i in range(30)]
+    ram, places = heap_4([(size, USED) for size in sizes]), [HEAP]
+    for size in sizes:
+        places.append(places[-1] + size)
+    for i in (8, 17, 26):
+        struct.pack_into("<16s", ram, places[i] - RAM, b"OVERRUN!" * 2)
+    path = tmp_path / "core.elf"
+    path.write_bytes(elf(SYMBOLS, {RAM: bytes(ram)}))
+    (heap,) = read_image(path, path).heaps
+    assert [one[:2] for one in heap.damage] == [(places[i], places[i - 1] + 8) for i in (8, 17, 26)]
+    assert len(heap.pieces("live")) == 37
+    assert [line.startswith("DAMAGED") for line in describe_heap(heap)[:5]] == [0, 1, 1, 1, 0]
 
 
 def test_a_protected_heap_4_is_read_by_its_canary(tmp_path):

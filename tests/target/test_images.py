@@ -451,35 +451,40 @@ def test_a_base_class_has_pointers_and_a_static_member_none_in_the_object(
 
 
 def damaged(dump: Path, program: Path, heap: DumpedHeap, title: str) -> list[str]:
-    """Writes beyond the ends of four blocks, one at a time: what is not named rightly.
+    """Writes beyond the ends of four blocks, one at a time and all: what is not named rightly.
 
-    Pools keep words in free blocks alone. Where fences lie behind blocks the first is named.
+    All where enough whole blocks lie between to tell where headers go on. Pools keep words in free
+    blocks alone. Where fences lie behind blocks the first is named.
     """
     state = "free" if re.search("pool|sized", title) else "live"
-    wrong = []
+    wrong, has_fences = [], "poisoned" in title or "mem, of" in title
     content, pieces = dump.read_bytes(), heap.blocks
+    with dump.open("rb") as file:
+        loads = [one.header for one in ELFFile(file).iter_segments("PT_LOAD")]
     after = [pair for pair in pairwise(pieces) if [one.state for one in pair] == ["live", state]]
     top = [*pairwise(pieces)][-1:] * (title == "newlib's malloc")  # its last chunk has a header
-    for block, victim in after[:: max(len(after) // 4, 1)][:4] + top:
-        end = block.address + block.size
-        with dump.open("rb") as file:
-            (load,) = [
-                one
-                for one in ELFFile(file).iter_segments("PT_LOAD")
-                if one["p_vaddr"] <= end < one["p_vaddr"] + one["p_filesz"]
-            ]
-        at = load["p_offset"] + end - load["p_vaddr"]
+    four = after[:: max(len(after) // 4, 1)][:4]
+    for planted in (
+        *([one] for one in four + top),
+        *([four] if state == "live" and len(after) > 24 else []),
+    ):
+        changed, headers, firsts = bytearray(content), [], []
+        for block, victim in planted:
+            end = block.address + block.size
+            (load,) = (x for x in loads if x["p_vaddr"] <= end < x["p_vaddr"] + x["p_filesz"])
+            at = load["p_offset"] + end - load["p_vaddr"]
+            changed[at : at + 8] = b"OVERRUN!"
+            headers.append((victim.chunk, block.address))
+            firsts.append((end, block.address) if has_fences else headers[-1])
         copy = dump.with_name("damaged.elf")
-        copy.write_bytes(content[:at] + b"OVERRUN!" + content[at + 8 :])
+        copy.write_bytes(changed)
         found = heaps_of(read_image(copy, program), heap.title)
-        named = [(one.address, one.neighbour) for each in found for one in each.damage]
-        header = (victim.chunk, block.address)
-        first = (end, block.address) if "poisoned" in title or "mem, of" in title else header
-        if named not in ([first], [first, header]):
-            wrong.append(f"{block}: {named}")
+        named = {(one.address, one.neighbour) for each in found for one in each.damage}
+        if not {*firsts} <= named <= {*firsts, *headers}:
+            wrong.append(f"{planted}: {named}")
         (same,) = (one for one in found if one.start == heap.start)
         before, after_it = ({one.address for one in it.pieces("live")} for it in (heap, same))
         is_list_alone = title.endswith("unchecked, by its free list")  # of which a part is lost
-        if not is_list_alone and not before ^ after_it <= {victim.address}:
-            wrong.append(f"{block}: other blocks are listed otherwise")
+        if not is_list_alone and not before ^ after_it <= {one.address for _, one in planted}:
+            wrong.append(f"{planted}: other blocks are listed otherwise")
     return wrong

@@ -68,7 +68,7 @@ def _import_image(command: ImportCommand) -> None:
     print_result(
         (
             Fields({"snapshot": target, "notes": snapshot.notes}),
-            *(Line(describe_heap(heap)[0]) for heap in snapshot.heaps),
+            *(Line(one) for heap in snapshot.heaps for one in describe_heap(heap)),
             Line(f"heapfit profile {shlex.quote(str(target))}", is_copied=True),
             *map(Note, snapshot.notes),
         ),

@@ -30,7 +30,8 @@ from heapfit.outputs.printable import printable
 _Names: TypeAlias = dict[str, int]
 
 _MOST, _TOLD = 64, 3  # heaps of a row, and variables that may say where one ends; heaps not there
-_LONGEST, _FEW = 80, 8  # signs of a symbol's name; bytes of such a variable, and chunks
+# Signs of a symbol's name; bytes of such a variable, and chunks; unread bytes that a damage weighs.
+_LONGEST, _FEW, _UNSOUND = 80, 8, 256
 _PATHS = ("key", "links", "base", "top", "last", "owner")  # columns that a reading needs as numbers
 _BREAK = re.compile(r"used|brk|break|heap|top|end|cur", re.IGNORECASE)
 
@@ -87,14 +88,19 @@ def _join(row: Layout, option: Layout) -> Layout:
 def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
     """The order of readings of one heap: what its sums confirm is first.
 
-    What is assumed is more doubtful than damage, as an end before the damage would be. No fence is
-    found by chance (one that is not whole is damage), nor are many chunks of sizes that are all
-    multiples of more.
+    What is assumed is more doubtful than damage, as an end before the damage would be. Of damaged
+    ones less unread is sounder than fewer overwritten headers. No fence is found by chance (one
+    that is not whole is damage), nor are many sizes that are all multiples of more.
     """
     unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
-    wrong = len(heap.damage) + len(heap.assumed) - len(heap.pieces(LIVE)) * bool(row["asked"])
-    step = row["step"] if row["coarse"] and len(heap.blocks) > _FEW else 0
-    return wrong, len(heap.assumed), unread - step, -len(heap.confirmed)
+    wrong = len(heap.damage) - len(heap.pieces(LIVE)) if row["asked"] else bool(heap.damage)
+    step = row["step"] if len(heap.blocks) > _FEW else 0
+    return (
+        wrong + len(heap.assumed),
+        len(heap.assumed),
+        unread + len(heap.damage) * _UNSOUND - step,
+        -len(heap.confirmed),
+    )
 
 
 def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
@@ -196,13 +202,13 @@ def _confirm(heap: DumpedHeap, row: Layout, paths: Paths) -> None:
     """Compares the walk with what the heap itself counts."""
     live = heap.pieces(LIVE)
     found = {
-        "B free": sum(one.span for one in heap.pieces(FREE)),
+        "B free with headers": sum(one.span for one in heap.pieces(FREE)),
         "live blocks": len(live) + len(heap.pieces(OWN)),
         "live bytes": sum(one.span + (row["tail"] - row["block"]) * row["word"] for one in live),
     }
     for what, path, below in row["counts"]:
         counted = paths.sum(path) % below
         if counted == found[what] % below:
-            heap.confirmed.append(f"it counts {counted:,} {what}, too")
+            heap.confirmed.append(f"it counts {counted:,} {what}, as were found")
         else:
-            heap.assumed.append(f"it counts {counted:,} {what}, the walk {found[what]:,}")
+            heap.assumed.append(f"it counts {counted:,} {what}, {found[what]:,} were found")

@@ -26,8 +26,7 @@ Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its default
 
 MOST_CHUNKS = 1 << 20  # of a heap
 _MOST_TRIED = 1 << 16  # places at which a damaged heap may go on
-_ENOUGH = 8  # chunks in a row that are as they should be
-_SPARE = 64  # bytes of a chunk behind what was asked for, at most
+_ENOUGH, _SPARE = 4, 64  # sound chunks in a row; bytes of one behind what was asked for, at most
 LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
 _STATES = {True: LIVE, False: FREE, None: OWN}
 
@@ -137,7 +136,12 @@ class Walk:
         self._torn = None if is_whole or is_cut else last  # where the list leaves the heap
         self._order = sorted({*(self._free if is_whole else ()), heap.end})  # none lies in a chunk
         heap.assumed += (
-            [] if is_whole else ["free blocks behind a lost link, which may be listed as live"]
+            []
+            if is_whole
+            else [
+                "free blocks behind a lost link"
+                + ", which may be listed as live" * (layout["where"] == "list")
+            ]
         )
         self._bounds: dict[int, Chunk] = (
             self._read_marks(paths) if layout["marks"] else {layout["top"]: (heap.end, False, None)}

@@ -45,6 +45,7 @@ class _Row(NamedTuple):
     about: str
     blocks: int
     more: int  # of them that are not referenced, or that an earlier snapshot has not
+    at: int  # address of one, not referenced if there is such a one
 
 
 def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part]:
@@ -85,6 +86,11 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
         f"{heap.title} ({printable(heap.name)}), {heap.end - heap.start:,} B at {heap.start:#x}: "
         f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
         f"{free:,} B free{f', {unread:,} B unread, which may be live' * bool(unread)}.",
+        *(
+            f"DAMAGED: what the heap keeps at {at:#x} is overwritten. The last intact neighbour "
+            + (f"before it: {size:,} B at {neighbour:#x}." if neighbour else "is none.")
+            for at, neighbour, size in heap.damage[:_SHOWN]
+        ),
         *which_hold(
             (
                 len(holes) > 1,
@@ -92,19 +98,13 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
                 f"{len(holes):,} holes: {format_share(1 - largest / max(free, 1))} of them outside "
                 "the largest.",
             ),
-            (len(holes) == 1, f"The free bytes are one hole, which serves up to {largest:,} B."),
+            (len(holes) == 1, f"A request above {largest:,} B fails: the free bytes are one hole."),
             (
                 lost,
                 f"{format_count(len(lost), 'live block')} with {sum(lost):,} B: not referenced.",
             ),
             (heap.confirmed, f"Confirmed: {'; '.join(map(printable, heap.confirmed))}."),
             (heap.assumed, f"Not confirmed: {'; '.join(map(printable, heap.assumed))}."),
-        ),
-        *(
-            f"DAMAGED: what the heap keeps at {one.address:#x} is overwritten. The last intact "
-            "neighbour "
-            + (f"before it: {one.size:,} B at {one.neighbour:#x}." if one.neighbour else "is none.")
-            for one in heap.damage[:_SHOWN]
         ),
     ]
 
@@ -116,20 +116,20 @@ def _draw(heap: DumpedHeap) -> Iterator[str]:
     for one in (one for one in heap.blocks if one.state != FREE):
         first, end = max(one.chunk - heap.start, 0), one.chunk + one.span - heap.start
         cells[first // cell : -(-end // cell)] = _MARKS.get(one.state, "o#"[one.is_referenced])
-    yield f"{cell:,} B each: # live, o live and not referenced, = the heap's own, ? unread"
+    yield f"{cell:,} B each: # live, o not referenced, = the heap's own, ? unread, blank free"
     for row in range(0, len(cells), _WIDTH):
         yield f"{heap.start + row * cell:#010x} {''.join(cells[row : row + _WIDTH])}"
 
 
 def _list_holes(heap: DumpedHeap) -> list[Hole]:
     """The holes, the largest first, each between what lies below it and above it."""
-    nothing, pieces = Block(0, 0, 0, 0, ""), sorted(heap.blocks)
-    around = zip([nothing, *pieces], pieces, [*pieces[1:], nothing], strict=False)
-    found = (
+    nothing = Block(0, 0, 0, 0, "")
+    pieces = [nothing, *sorted(heap.blocks), nothing]
+    found = [
         Hole(hole.chunk, hole.size, _name_neighbour(below), _name_neighbour(above))
-        for below, hole, above in around
+        for below, hole, above in zip(pieces, pieces[1:], pieces[2:], strict=False)
         if hole.state == FREE
-    )
+    ]
     return sorted(found, key=lambda one: -one.size)
 
 
@@ -157,16 +157,17 @@ def _place(one: Block) -> tuple[int, int, str]:
 
 def _rows(blocks: Iterable[Block], known: Iterable[Block]) -> list[_Row]:
     """What there is, first that of which there is more than is `known`; one text stands for all."""
-    groups, before = group((_group(x), x.about) for x in blocks), Counter(map(_group, known))
+    groups, before = group((_group(x), x) for x in blocks), Counter(map(_group, known))
     rows = (
         _Row(
             size,
-            found[0] + f" and {format_count(others, 'other text')}" * bool(others),
+            found[0].about + f" and {format_count(others, 'other text')}" * bool(others),
             len(found),
             len(found) - before[size, about],
+            min((one.is_referenced, one.address) for one in found)[1],
         )
         for (size, about), found in groups.items()
-        for others in [len({*found}) - 1]
+        for others in [len({one.about for one in found}) - 1]
     )
     return sorted(rows, key=lambda row: (-row.size * row.more, -row.size * row.blocks, row))
 
@@ -177,6 +178,7 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
         Column("blocks", "blocks"),
         Column("", "bytes", lambda row: row.size * row.blocks),
         Column("more", more),
+        Column("at", "one at", shown=lambda row: f"{row.at:#x}"),
         Column("about", "begins with"),
     ]
     cut = f" ({_SHOWN} of {len(rows):,} rows)" * (len(rows) > _SHOWN)
@@ -232,7 +234,6 @@ def image_page(snapshot: Snapshot, before: Snapshot | None = None) -> Document:
 
 
 def _map(snapshot: Snapshot) -> HeapMap:
-    """The heaps at the one moment."""
     pieces = [
         (one.address - heap.start, max(one.size, 1), i, 2 - one.is_referenced)
         if one.state == LIVE
