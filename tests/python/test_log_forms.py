@@ -6,6 +6,7 @@ printed for 60 states that lose 700 B each, 138,700 B free at last. Run as a scr
 figures: `python tests/python/test_log_forms.py`.
 """
 
+import json
 import os
 import re
 import time
@@ -16,6 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from small_traces import heapfit
 
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.forms import read_lines_by
@@ -250,6 +252,33 @@ def test_tasks_of_one_device_are_no_devices(tmp_path):
     (tmp_path / "device.log").write_text("".join(["rst:0x1 (POWERON)\n", *lines[:30], *lines]))
     log = read_log(tmp_path / "device.log")
     assert (len(log.states), log.boots, log.other_heaps) == (STATES + 30, 2, [])
+
+
+def test_of_many_devices_of_a_table_the_one_that_ends_first_is_named(tmp_path):
+    """40 devices lose 10 to 400 B a state, 24 of them nothing; the last column is the clock."""
+    rows = [
+        f"{100 * i + n},gw-{n:02},{90_000 - i * pace + 7 * (i * n % 5)},2026-03-{1 + i // 24:02} "
+        f"{i % 24:02}:00:00"
+        for i in range(30)
+        for n in range(40)
+        for pace in [10 * n if n % 5 > 2 else 0]
+    ]
+    (tmp_path / "fleet.csv").write_text("\n".join(["uptime_s,device,free_heap,received", *rows]))
+    first, *others = judge_heaps(read_log(tmp_path / "fleet.csv"), [2000])
+    falling = [one.log.name for one in (first, *others) if one.run_out]
+    assert falling == [f"gw-{n:02} free_heap" for n in range(39, 0, -1) if n % 5 > 2]
+    assert len(others) == 39 and first.log.clock is Clock.DATE
+    assert first.run_out is not None and first.run_out.after == pytest.approx(
+        3600 * (90_000 - 29 * 390 - 2000) / 390, rel=0.02
+    )
+    shown = heapfit("forecast", "fleet.csv", "--sizes", "2000", folder=tmp_path).stdout
+    assert "gw-38 free_heap: 7" in shown and "falls by 9,120 B a day" in " ".join(shown.split())
+    assert "and 7 more (--json has them)" in shown
+    told = json.loads(
+        heapfit("forecast", "fleet.csv", "--sizes", "2000", "--json", folder=tmp_path).stdout
+    )
+    ends = [one["run_outs"][0]["date"] for one in told["other_heaps"] if one["run_outs"]]
+    assert ends == sorted(ends) and len(ends) == 15 and told["run_out"]["date"] <= ends[0]
 
 
 @pytest.mark.parametrize("form", DEVICES)

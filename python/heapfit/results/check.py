@@ -447,10 +447,7 @@ def _change_parts(changes: Changes) -> list[Part]:
     parts: list[Part] = []
     for what, changed in list_grown(changes):
         parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
-    return [
-        *parts,
-        *map(Line, which_hold((changes.are_builds_different, DIFFERENT))),
-    ]
+    return [*parts, *map(Line, which_hold((changes.are_builds_different, DIFFERENT)))]
 
 
 def change_table(what: str, changed: Sequence[GroupGrowth]) -> Table[GroupGrowth]:

@@ -7,14 +7,7 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 
-from heapfit.checks.check import (
-    WARNINGS,
-    Check,
-    CheckedRecording,
-    CheckFinding,
-    Source,
-    path_of,
-)
+from heapfit.checks.check import WARNINGS, Check, CheckedRecording, CheckFinding, Source, path_of
 from heapfit.checks.shown import ShownCheck
 from heapfit.drawing.document import FAILED, HOLDS, UNSURE, Document
 from heapfit.drawing.number_text import NOT_MEASURED, percent, size
@@ -113,9 +106,7 @@ def _recordings_section(check: Check) -> Section:
         ),
     ]
     return Section(
-        "recordings",
-        "The recordings",
-        [Table(columns, check.recordings, caption=f"{caption}.")],
+        "recordings", "The recordings", [Table(columns, check.recordings, caption=f"{caption}.")]
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 
@@ -17,7 +18,7 @@ from heapfit.plan.quantities import format_count, format_share
 from heapfit.results.forecast_heaps import describe_dry_pools, describe_failure, describe_others
 
 _DAY = 86_400
-_MOST_HEAPS = 4  # beside the first, in which a request is looked for
+_MOST_HEAPS = 4  # beside the first, in which a request is looked for; more are devices
 _LEVEL = (Finding.STEADY, Finding.LOAD, Finding.FRAGMENTED)  # of what a task holds: no more
 _OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
 _UNIT = re.compile(r"(?<=\d )B\b")
@@ -42,7 +43,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     blocks = [one for one in log.states if one.largest is not None and one.free]
     dry = describe_dry_pools([seen, *others])
     failure, finding = describe_failure(seen), _describe_finding(seen)
-    needed = _describe_needed([seen, *others[:_MOST_HEAPS]])
+    needed = _describe_needed([seen, *others] if len(others) <= _MOST_HEAPS else [seen])
     texts = [
         *dry,
         *which_hold((dry, "")),
@@ -63,7 +64,7 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         *_describe_reserves(seen),
         *(f"A cycle of some {format_length(one, log.clock)}." for one in [seen.period] if one),
         *which_hold((log.setting, f"Its size: {log.setting}.")),
-        *describe_others(others),
+        *describe_others(others, _describe_trend),
     ]
     advice = ["", "Record next:", *(f"  {one}" for one in seen.advice)] if seen.advice else []
     return [
@@ -85,7 +86,6 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
 def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
     """What the JSON has beside the last state and the advice."""
     log, boot = seen.log, seen.boot
-    ends = [asdict(one) | _dates(seen, one) for one in seen.run_outs]
     return {
         "form": log.form,
         "states": len(log.states),
@@ -96,7 +96,9 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         "invalid": log.invalid,
         "heap": log.name,
         "other_heaps": [
-            {"finding": one.finding.name.lower(), **object_of(_OF_HEAPS, one.log)} for one in others
+            {"finding": one.finding.name.lower(), "decline": one.decline, "run_outs": _ends(one)}
+            | object_of(_OF_HEAPS, one.log)
+            for one in others
         ],
         "holders": {one.log.name: one.pace for one in seen.holders},
         "finding": seen.finding.name.lower(),
@@ -108,9 +110,13 @@ def _figures(seen: Outlook, others: Sequence[Outlook]) -> dict[str, object]:
         "boots_read": seen.pooled,
         "sizes": seen.needed,
         "states_that_fit": seen.fitting,
-        "run_out": next(iter(ends), None),
-        "run_outs": ends,
+        "run_out": next(iter(_ends(seen)), None),
+        "run_outs": _ends(seen),
     }
+
+
+def _ends(seen: Outlook) -> list[dict[str, object]]:
+    return [asdict(one) | _dates(seen, one) for one in seen.run_outs]
 
 
 def _describe_finding(seen: Outlook) -> str:
@@ -153,6 +159,15 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
     return f"{lost}: {'; '.join(_describe_end(seen, one) for one in seen.run_outs)}.{block}{sizes}"
 
 
+def _describe_trend(seen: Outlook) -> str:
+    """Whether another heap falls, how fast, and when the first request fails."""
+    return (
+        f"{seen.finding} by {_rate(seen.decline, seen)}, {_describe_end(seen, seen.run_out)}"
+        if seen.decline and seen.run_out
+        else str(seen.finding)
+    )
+
+
 def _describe_caveat(seen: Outlook) -> str:
     """What else a fall may be: a cache fills slower and slower, and no further than its limit."""
     if seen.finding is Finding.SHRINKS and (seen.share or 1) < 1:
@@ -163,10 +178,9 @@ def _describe_caveat(seen: Outlook) -> str:
     if seen.decline is None or not seen.kept:
         return _CAVEAT
     cycle = "" if seen.pooled > 1 else ", or a cycle longer than the log,"
-    length = format_length(seen.decline.since, seen.log.clock)
     return (
-        f"It kept this pace for {length}: only a cache that takes more than "
-        f"{format_number(seen.kept)} B{cycle} looks the same."
+        f"It kept this pace for {format_length(seen.decline.since, seen.log.clock)}: only a cache "
+        f"that takes more than {format_number(seen.kept)} B{cycle} looks the same."
     )
 
 
@@ -252,27 +266,26 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     lines = f"line {first.line:,}" if is_one else f"lines {first.line:,} to {last.line:,}"
     span = measure_life(seen.boot)
     over = f" over {format_length(span, log.clock)}" if span else ""
-    boots = f": boot {first.boot + 1} of {log.boots:,}"
-    states = format_count(len(seen.boot), "state")
+    boots = "" if log.boots == 1 else f": boot {first.boot + 1} of {log.boots:,}"
     heap = f" {log.name!r}" if is_one_of_several or log.setting else ""
-    return f"Read{heap}: {states}{over}, {lines} ({log.form}){'' if log.boots == 1 else boots}."
+    states = format_count(len(seen.boot), "state")
+    return f"Read{heap}: {states}{over}, {lines} ({log.form}){boots}."
 
 
 def _describe_needed(heaps: Sequence[Outlook]) -> list[str]:
     """The states of each heap in which each size that is to be served fits."""
     return [
         f"A request of {size:,} B fits in "
-        + ", ".join(_count_fitting(one, i, is_named=len(heaps) > 1) for one in heaps)
+        + ", ".join(
+            f"{one.fitting[i]:,} of {format_count(len(one.boot), 'state')}"
+            + ", by free bytes alone" * all(state.largest is None for state in one.boot)
+            + f" of {one.log.name!r}" * (len(heaps) > 1)
+            for one in heaps
+        )
         + "."
         for i, size in enumerate(heaps[0].needed)
         if size
     ]
-
-
-def _count_fitting(seen: Outlook, place: int, *, is_named: bool) -> str:
-    by = "" if any(one.largest is not None for one in seen.boot) else ", by free bytes alone"
-    states = f"{seen.fitting[place]:,} of {format_count(len(seen.boot), 'state')}{by}"
-    return f"{states} of {seen.log.name!r}" if is_named else states
 
 
 def _describe_reserves(seen: Outlook) -> list[str]:
@@ -315,10 +328,7 @@ def _dates(seen: Outlook, run_out: RunOutTime) -> dict[str, str | None]:
 
 
 def _date(seen: Outlook, after: float | None) -> str | None:
-    last = seen.last.seconds
-    if seen.log.clock is not Clock.DATE or last is None or after is None:
-        return None
-    try:
-        return f"{datetime.fromtimestamp(last + after, UTC):%Y-%m-%d %H:%M}"
-    except (ValueError, OverflowError, OSError):
-        return None
+    with suppress(ValueError, OverflowError, OSError):  # beyond the calendar
+        if seen.log.clock is Clock.DATE and seen.last.seconds is not None and after is not None:
+            return f"{datetime.fromtimestamp(seen.last.seconds + after, UTC):%Y-%m-%d %H:%M}"
+    return None

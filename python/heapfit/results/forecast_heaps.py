@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from math import inf
 
@@ -11,6 +11,8 @@ from heapfit.drawing.parts import which_hold
 from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.states import TelemetryLog
 from heapfit.plan.quantities import format_count
+
+_MOST_LISTED = 32  # heaps beside the first
 
 
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
@@ -44,12 +46,15 @@ def _advise_size(log: TelemetryLog) -> str:
     return f" Raise it to {size + more:,}{cost}{then}."
 
 
-def describe_others(seen: Sequence[Outlook]) -> list[str]:
-    """The other heaps and pools, the fullest first."""
-    others = sorted((one for one in seen if not one.log.is_dry), key=lambda one: one.log.share)
+def describe_others(seen: Sequence[Outlook], trend: Callable[[Outlook], str]) -> list[str]:
+    """The other heaps and pools: what falls as it ends, by `trend`; then the fullest first."""
     lines = [
-        f"  {one.log.name or 'unnamed'}: {_describe_left(one.log)}; {one.finding}" for one in others
+        f"  {one.log.name or 'unnamed'}: {_describe_left(one.log)}; {trend(one)}"
+        for one in sorted(seen, key=lambda one: one.run_out is None and 1 + one.log.share)
+        if not one.log.is_dry
     ]
+    left_out = len(lines) - _MOST_LISTED
+    lines[_MOST_LISTED:] = [f"  and {left_out:,} more (--json has them)"] * (left_out > 0)
     return [*which_hold((lines, "Other heaps and pools in the log:")), *lines]
 
 

@@ -75,11 +75,7 @@ SET_APART = "Set apart: for what needs it alone."
 
 
 def memories_page(
-    placing: Placing,
-    heap_map: HeapMap,
-    *,
-    names: Mapping[int, str],
-    command: str,
+    placing: Placing, heap_map: HeapMap, *, names: Mapping[int, str], command: str
 ) -> Document:
     """The page, whose map is of the first recording; `names` are call sites'."""
     record = pack_map(heap_map, names)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import nan
@@ -298,7 +299,7 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
     figures = [
         one if one.memory in main else one._replace(memory=main[0]) for one in figures if main
     ]
-    samples = gather(figures, next(filter(None, map(_find_time, row, row.values())), times))
+    samples = gather(figures, dict(ChainMap(*map(_find_time, row, row.values()))) or times)
     for one in samples:
         one.is_whole, one.memory = True, " ".join(filter(None, (own, one.memory)))
     return samples
@@ -307,10 +308,12 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
 def _find_time(name: str, text: str) -> dict[Clock, float]:
     """The time in a cell, if its column is one of times; in an object a letter is no name of it.
 
-    A number is seconds, or what the name tells.
+    A number is seconds, or what the name tells. A date needs no name.
     """
     path, _, short = name.strip().lower().rpartition(".")
-    is_time = SIGN["time_column"].search(short) and not (path and len(short) < 2)
+    is_time = SIGN["date_cell"].match(text) or (
+        SIGN["time_column"].search(short) and not (path and len(short) < 2)
+    )
     unit = "ms" if re.search(r"milli|ms\b", short) else "s"
     return parse_time(f"{text.strip()} {unit}") if is_time and not _name_column(name) else {}
 

@@ -49,7 +49,8 @@ _CLOCKS = (Clock.DATE, Clock.YEAR, Clock.UPTIME, Clock.DAY)  # the better one fi
 _SET_BACK = 2  # times that a clock may be set back in a log
 _NEAR = 5  # lines between a failed request and the state that is printed of it
 _FEW, _APART = 3, 4.0  # steps between tags; times as far as with time: they are of devices
-_MOST_HEAPS = 16  # that are judged; more that differ in digits are one
+_MOST_HEAPS = 16  # of one device; more that differ in digits are one
+_MOST_JUDGED = 1024  # heaps of all devices
 _JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
 _FIRST, _FAR = 2, 5.0  # steps of a boot, or a tenth; times as long as most: its clock is set there
 _ZONE, _FRESH = 1800.0, 60.0  # seconds: by which zones differ; of a clock that has just begun
@@ -163,7 +164,8 @@ def _read_lines(
         calls = () if doubts else suggest_own_lines(Path(name), head.encode())
         raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}", calls)
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
-    first, *others = logs[:_MOST_HEAPS]
+    notes += [f"{len(logs) - _MOST_JUDGED:,} heaps are left out"] * (len(logs) > _MOST_JUDGED)
+    first, *others = logs[:_MOST_JUDGED]
     holders = _make_holders(first, joined if usual is not found else ())
     return replace(first, other_heaps=others, notes=[*first.notes, *notes], holders=holders)
 
