@@ -59,10 +59,7 @@ def run(command: PlaceCommand) -> None:
         tuple(command.allocators or MEMORY_HEAPS[:1]),
         horizon=None if command.horizon is None else parse_horizon(command.horizon),
     )
-    with (
-        progress_bar(_WORK) as progress,
-        open_traces(command.sources, progress=progress) as traces,
-    ):
+    with progress_bar(_WORK) as progress, open_traces(command.sources, progress=progress) as traces:
         placing = place_recordings(traces, command.memories, options, progress)
         names = {
             site: name
@@ -166,7 +163,6 @@ def _join(command: PlaceCommand) -> None:
 
 
 def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
-    first, second = joining.programs
     apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
     missing = least - memory.size
@@ -177,20 +173,13 @@ def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
         Column("over_apart", "of apart", lambda one: one[1] / max(apart, 1)),
     ]
     return [
-        Fields(
-            {
-                "memory": memory.name,
-                "apart": apart,
-                "together": most,
-                "better": better,
-                "fits": missing <= 0,
-                "alone": {one.name: one.alone for one in joining.programs},
-            }
-        ),
+        Fields({"memory": memory.name, "apart": apart, "together": most, "better": better}),
+        Fields({"fits": missing <= 0, "alone": {one.name: one.alone for one in joining.programs}}),
         Line(
             f"{fits} {memory.name} ({memory.size:,} B). Better: {better}, {least:,} B. Apart they "
-            f"need {apart:,} B ({first.name} {first.alone:,}, {second.name} {second.alone:,}), in "
-            f"one heap {most:,} B in the worst meeting tried."
+            f"need {apart:,} B "
+            f"({', '.join(f'{one.name} {one.alone:,}' for one in joining.programs)}), in one heap "
+            f"{most:,} B in the worst meeting tried."
         ),
         Table(columns, joining.meetings, "meetings"),
         Line("Sizes are of these recordings, without the margin of another run."),

@@ -54,9 +54,7 @@ class FitCommand(Command):
     peak: Annotated[
         int | None,
         Option(
-            "--peak",
-            "Live bytes to plan for, if the load will grow [the recorded peak].",
-            **SIZE,
+            "--peak", "Live bytes to plan for, if the load will grow [the recorded peak].", **SIZE
         ),
     ] = None
     horizon: Annotated[str | None, reuse("horizon")] = None
