@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 from edits import mutated
+from elftools.elf.structs import ELFStructs
 
 from heapfit.errors import HeapfitError, SeveralFaultsError
 from heapfit.images.find import find_heaps
@@ -45,6 +46,7 @@ CORPUS = Path(__file__).with_name("corpus")
 _PATIENCE = 60  # seconds of this process for one input, however busy the machine is
 _MOST_MEMORY = 256 << 20  # bytes that reading may add to what the process took before
 _LONGEST_LINE = 1000
+_MOST_STRUCTS = 200  # kinds of ELF files, whose structs are made once
 _MOST_KEPT = 3000  # inputs that others are made from
 _SEVERAL = re.compile(r"\d+|\"[^\"]*\"|'[^']*'")  # differs between answers of one kind
 
@@ -173,6 +175,21 @@ READERS = {
 }
 
 
+def _reuse(create: Callable[..., None]) -> Callable[..., None]:
+    """What elftools makes for each file anew, half of the time in which a small one is read."""
+    made: dict[object, dict[str, object]] = {}
+
+    def reuse(structs: ELFStructs, *told: object) -> None:
+        key = (structs.little_endian, structs.elfclass, told)
+        if key in made:
+            vars(structs).update(made[key])
+        else:
+            create(structs, *told)
+            made.update({key: dict(vars(structs))} if len(made) < _MOST_STRUCTS else {})
+
+    return reuse
+
+
 def answer(reader: Reader, path: Path) -> str:
     """Of which kind the reader's answer is; asserts that a refusal is one clear line."""
     before = most_memory()
@@ -214,6 +231,8 @@ def inputs(reader: Reader, pool: list[bytes], draw: random.Random) -> Iterator[b
 
 def run(name: str, scratch: Path, seed: int, seconds: float, executions: int) -> str:
     """Reads until the time or the number of executions is reached; what was done, in a line."""
+    for what in ("create_basic_structs", "create_advanced_structs"):
+        setattr(ELFStructs, what, _reuse(getattr(ELFStructs, what)))
     reader, path = READERS[name], scratch / name
     pool = [file.read_bytes() for file in sorted((CORPUS / name).iterdir())]
     seen: set[str] = set()
