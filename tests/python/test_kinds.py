@@ -399,6 +399,7 @@ def test_a_check_that_passes_says_growth_too(tmp_path: Path) -> None:
     assert "--measure tells when the heap is full." in told[()]
     profiled = heapfit("profile", source, folder=tmp_path).stdout
     assert "held, born after start-up  blocks" in profiled
+    assert re.search(r"^blocks of 10\s+B +3,333\.3", profiled, re.MULTILINE), "10 B in 3 events"
     assert "A heap of 40,000 B (tlsf) is full about " in told[measured]
     page = (tmp_path / "page.html").read_text()
     assert ">Growing<" in page and ">Fits<" not in page
