@@ -119,12 +119,16 @@ def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
 
 def _find_beside(memory: DumpedMemory, row: Layout, name: str) -> _Names:
     """The symbols whose names follow from that of a record, as `beside` says; 0: there is none."""
-    symbols = memory.symbols.items()
     forms = ((word, re.sub(row["named"], form, name)) for word, form in row["beside"].items())
     return {
         known: number
         for word, form in forms
-        for place in [next((place for other, place in symbols if fnmatchcase(other, form)), (0, 0))]
+        for place in [
+            next(
+                (place for other, place in memory.symbols.items() if fnmatchcase(other, form)),
+                (0, 0),
+            )
+        ]
         for known, number in zip((word, f"{word}_bytes"), place, strict=True)
     }
 

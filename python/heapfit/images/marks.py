@@ -173,11 +173,12 @@ def _tree(word: _Word, region: int, unit: int, *places: int) -> Bounds:
         elif at:
             free[holder] = _LINKS
     for (start, at), (after, _) in pairwise([*sorted(free.items()), (end, end)]):
-        if at <= after:
-            inner = range(at + 1, after if bits else 0)
-            begins = (one for one in inner if word(bits + one // 32 * 4) >> one % 32 & 1)
-            for one, other in pairwise([start, at, *begins, after]):
-                yield region + unit * one, region + unit * other, one >= at, None
+        inner = range(start + 1, after if bits else 0)
+        begins = [one for one in inner if word(bits + one // 32 * 4) >> one % 32 & 1]
+        used = at if at <= after else min(begins, default=after)
+        pieces = [used, *filter(used.__lt__, begins), after]
+        for one, other in pairwise(pieces if used < at else [start, *pieces]):
+            yield region + unit * one, region + unit * other, one >= used, None
 
 
 BOUNDS: Mapping[str, Callable[..., Bounds]] = {
