@@ -680,7 +680,10 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
 
 def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     table2(tmp_path / "t.txt", events=2000)
-    done = heapfit("size", "t.txt", "--admission", 0.999999, folder=tmp_path)
+    words = ("size", "t.txt", "--admission", 0.999999, "--report", "page.html")
+    done = heapfit(*words, folder=tmp_path)
+    page = (tmp_path / "page.html").read_text()
+    assert re.search(r"528\sB\*", page) and "* beyond what this trace shows" in page
     names = [line.split()[0] for line in done.stdout.splitlines()[4:9]]
     assert names == ["=528*", "=1040*", "=1978*", "=2952*", "all"]
     text = " ".join(done.stdout.split())

@@ -52,7 +52,7 @@ _ROWS: tuple[Column[_Row], ...] = (
     Column(
         page="pool",
         shown=_read_pool(
-            lambda pool: Cell(size(pool.size), ("exactly this size",) * pool.is_exact)
+            lambda one: Cell(size(one.size) + "*" * one.is_beyond, ("exact size",) * one.is_exact)
         ),
     ),
     Column(page="requests", shown=_read_pool(lambda pool: pool.alone.demand.requests)),
@@ -148,8 +148,7 @@ def _describe_extrapolated(sizing: PoolSizing) -> str:
         f"requests, as these tell as much as {max(one.alone.looks for one in pools):,.0f} "
         f"independent ones at most. So both counts are the most that it held at once, or above "
         f"that, where its tail goes on. {'/'.join(map(str, sizing.serving))} blocks "
-        f"({size(sizing.serving_memory)}) served all that was recorded: "
-        "--admission 1."
+        f"({size(sizing.serving_memory)}) served all that was recorded: --admission 1."
     )
 
 
@@ -165,9 +164,10 @@ def _answer(sizing: PoolSizing) -> str:
 
 def pools_page(sizing: PoolSizing, subject: str, command: str) -> Document:
     """The page: memory against the chance to run out, and the pools."""
+    caption = _describe_extrapolated(sizing) if sizing.alone.is_beyond else ""
     return sizing_page(
         subject,
-        (_draw_pools(sizing), Table(_ROWS, _rows(sizing)[:-1])),
+        (_draw_pools(sizing), Table(_ROWS, _rows(sizing)[:-1], caption=caption)),
         name=f"sizing from {subject}",
         aim=(sizing.admission, "requests"),
         verdict=_answer(sizing),

@@ -136,12 +136,16 @@ def size_pools(
         progress=progress,
         sweep=sweep,
     )
-    without = counts_without_fall_back(replay, alone)
     serving = choose_counts(replay, alone.at(1.0)) if alone.is_beyond else counts
     pools = tuple(
         SizedPool(pool, count, own, found.share(place), unseen.pools[place])
         for place, (pool, count, own) in enumerate(
-            zip(alone.pools, counts.tolist(), without.tolist(), strict=True)
+            zip(
+                alone.pools,
+                counts.tolist(),
+                counts_without_fall_back(replay, alone).tolist(),
+                strict=True,
+            )
         )
     )
     return PoolSizing(
