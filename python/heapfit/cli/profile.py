@@ -32,15 +32,7 @@ from heapfit.trace.stored import TraceInfo
 
 _SHOWN = 16  # sizes
 _OPERATIONS = ("alloc", "zeroed", "aligned", "resize", "free")
-_FIGURES = (
-    "events",
-    "u_max",
-    "u_max_event",
-    "live_blocks_max",
-    "never_freed",
-    "never_freed_bytes",
-    "is_coarse",
-)
+_FIGURES = ("events", "u_max", "u_max_event", "live_blocks_max", "never_freed", "never_freed_bytes")
 _ARRAYS = ("sizes", "allocations", "peaks", "lifetimes", "lifetime_bytes")
 
 
@@ -156,6 +148,7 @@ def _figures(
         {
             "trace": info,
             **{name: getattr(profile, name) for name in _FIGURES},
+            "is_coarse": profile.is_coarse,
             "operations": operations,
             "u_max_seconds": seconds[0],
             "seconds": seconds[1],

@@ -113,10 +113,7 @@ class ImportCommand(Command):
     ] = None
     workers: str | None = None
     queue: Annotated[str | None, reuse("queue")] = None
-    programs: Annotated[
-        list[Path] | None,
-        reuse("programs", "Here the ELF file of a dumped one, to find its heaps, and no other."),
-    ] = None
+    programs: Annotated[list[Path] | None, reuse("programs", "Here the ELF file of a dump.")] = None
     at: Annotated[
         int | None,
         Option(
@@ -195,9 +192,9 @@ class ProfileCommand(Command):
     ] = None
     queue: str | None = None
     export: Export | None = None
-    report: Annotated[
-        Path | None, reuse("report", "Of snapshots; recordings have it in fit and compare.")
-    ] = None
+    report: Annotated[Path | None, reuse("report", "Of snapshots; fit writes a recording's.")] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)
