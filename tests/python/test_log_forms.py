@@ -833,6 +833,17 @@ def test_a_new_form_is_one_row(tmp_path, row):
     assert [one.free for one in read_log(tmp_path / "device.log", [row]).states] == [free] * 2
 
 
+def test_a_described_time_in_ms_passes_what_may_be_seconds_since_1970_and_wraps(tmp_path):
+    """An uptime of 16.2 days in ms reads like a date, and after 49.7 days it begins again."""
+    hours = range(24 * 60)
+    (tmp_path / "log").write_text(
+        "".join(f"[{(i * 3_600_000 + 5) % 2**32}] hive: {40_000 - 12 * i} left\n" for i in hours)
+    )
+    log = read_log(tmp_path / "log", "[{time:ms}] hive: {free} left")
+    assert (len(log.states), log.boots, log.clock) == (len(hours), 1, Clock.UPTIME)
+    assert log.states[-1].seconds - log.states[0].seconds == pytest.approx(3600 * hours[-1], abs=1)
+
+
 @pytest.mark.parametrize("text", ["{free}{total}", "free {free}{memory}", "{any}{any}{free}"])
 def test_fields_side_by_side_are_refused(text: str) -> None:
     with pytest.raises(HeapfitError, match=r"--line: a blank has to stand behind \{\w+\}$"):

@@ -24,7 +24,7 @@ _UNIT: Final = r"\s?(?P<NAME_unit>bytes?|[km]i?b|[kmb])(?!\w|\s?=)"
 _TIME: Final = (
     r"(?P<NAME>\d{4}-\d\d-\d\d[T ][\d:.,]{1,20}(?:Z|[+-]\d\d:?\d\d)?"
     r"|\d{1,9}:\d\d:\d\d(?:[.,]\d{1,20})?"
-    r"|\d{1,20}(?:\.\d{1,20})?)"
+    r"|\d{1,20}(?:\.\d{1,20})?)(?: ms| s since 1970)?"  # as log_lines.py tells a count's unit
 )
 # Each field with its form, as a regular expression; NAME is its group's: of a time its unit. Which
 # SEPARATORS of thousands there are depends on the text behind.

@@ -276,7 +276,7 @@ def _read_samples(
             continue
         for one in samples:
             # A row may have its own time, of its own device.
-            own = readers[f"{device}/{one.memory}"] if one.moments != line.moments else reader
+            own = readers[f"{device}/{one.memory}"] if one.moments is not line.moments else reader
             if own is not reader:
                 one.moments = own.advance(number, one.moments)
             one.line, one.boot = number, max(reader.boot, own.boot)
