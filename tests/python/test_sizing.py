@@ -657,6 +657,9 @@ def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     assert fixed["lowest"] == fixed["memory"] == fixed["highest"]
     admissions = {one["admission"] for one in content["curve"]}
     assert admissions == {0.7, 0.9, 0.97}
+    page = (tmp_path / "page.html").read_text()
+    assert re.search(r'href="#memory"[^>]*>Memory<', page)
+    assert page.index('id="memory"') < page.index('id="chart-memory"') < page.index('id="numbers"')
 
 
 def test_a_trace_is_sized_pool_by_pool(tmp_path):
