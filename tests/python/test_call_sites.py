@@ -396,6 +396,23 @@ def test_of_inlined_callers_the_innermost_of_the_program_is_named():
     assert own_places({1: chain[:2]}) == {1: chain[0]}
 
 
+def test_a_function_that_a_few_sites_call_is_no_wrapper():
+    """Two of six sites ask through a line of layout."""
+    layout, *lines = [
+        SourcePlace("", at, name, f"a.c:{at}")
+        for name, at in (
+            ("layout", 3),
+            ("main", 20),
+            ("main", 30),
+            *((f"f{i}", i) for i in range(4)),
+        )
+    ]
+    chains = {i: (layout, one) for i, one in enumerate(lines[:2])}
+    chains |= {i: (one, lines[0]) for i, one in enumerate(lines[2:], 2)}
+    texts = [place.description for place in own_places(chains).values()]
+    assert texts[:2] == ["layout, a.c:3 < main, a.c:20", "layout, a.c:3 < main, a.c:30"]
+
+
 def test_a_caller_that_several_sites_have_is_named_with_those_below():
     """Each of two callers asks through each of two lines of grow."""
     near = [SourcePlace("", at, "grow", f"a.c:{at}") for at in (3, 9)]

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The call sites of a recording by function and line, from the programs that made it.
 
-A wrapper that all call would name every site alike. So a site has the innermost of its callers,
-inlined or not, up to which no other site has the same, and which is not of C++'s library. Where
-that caller is another site's as well, those below it are named, too: "grow, a.c:3 < main, a.c:9".
+A wrapper that most call would name every site alike. So a site has the innermost of its callers,
+inlined or not, up to which no other site has the same, and which is not of C++'s library. Those
+below it are named, too, "grow, a.c:3 < main, a.c:9", but for a wrapper of most sites; and that one
+where the caller is another site's as well.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def site_places(loaded: LoadedTrace, programs: Sequence[Path]) -> dict[int, Sour
 def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
     """The innermost caller of each site, of the program, up to which no other has the same.
 
-    With those below it where another site has this caller, too.
+    With those below it, but where most sites have the first of them, and no other this caller.
     """
     texts = {
         site: tuple("" if one is None else one.description for one in chain)
@@ -84,9 +85,14 @@ def own_places(chains: Mapping[int, PlaceChain]) -> dict[int, SourcePlace]:
         outside = [place for place in own if place is not None and not is_of_library(place)]
         place = next(filter(None, [*outside[:1], *own[:1], *reversed(chain)]), None)
         if place is not None:
-            below = chain[: chain.index(place)] if shared[place.description] > 1 else ()
-            inner = [one.description for one in below if one and not is_of_library(one)]
-            places[site] = replace(place, inner=tuple(inner))
+            # Of few sites, so no wrapper of all; or the caller is another site's, too.
+            is_named = 2 * counts[texts[site][:1]] <= len(chains) or shared[place.description] > 1
+            inner = tuple(
+                one.description
+                for one in chain[: chain.index(place) * is_named]
+                if one and not is_of_library(one)
+            )
+            places[site] = replace(place, inner=inner)
     return places
 
 
