@@ -119,7 +119,7 @@ FORMATS = (
         Format(name, title, matches, networks.read_network_by(read))
         for (name, title), (matches, read) in zip(_NETWORKS, networks.NETWORKS, strict=True)
     ),
-    Format(PACKETS, "pcap, pcapng, snoop, ERF or a packet table", is_packets, PacketSource),
+    Format(PACKETS, "pcap, pcapng, snoop or ERF", is_packets, PacketSource),
     FRAMES,
     Format(
         "heaptrack",
