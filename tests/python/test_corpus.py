@@ -73,7 +73,7 @@ def made_up(tmp_path_factory) -> Path:
 def check_fit(source: Path, folder: Path) -> None:
     fitted = fit([source], folder, FitOptions(code=True), write_page=write_report)
     plan_file = load_plan(fitted.paths.plan)
-    assert plan_file.region >= plan_file.r_min >= fitted.profile.u_max
+    assert plan_file.region >= plan_file.r_safe >= fitted.profile.u_max
     rows = [row for row in fitted.comparison.rows if row.r_min is not None]
     assert fitted.comparison.bounds.packing <= min(row.r_min for row in rows)
     assert fitted.winner.replay.refusals == 0
