@@ -356,8 +356,8 @@ def test_a_recording_has_no_later_one(core, tmp_path):
 
 
 NOT_HELD = {
-    r"heapfit's sized \(app_heap_own\): is of another build, or its first words are": elf(
-        {"hfit_sized_alloc": (RAM, 4), "app_heap_own": (RAM + 4, 4), "app_heap_region": (RAM, 64)},
+    r"heapfit's sized \(app_heap_of_sized_8\): is of another build, or its first words are": elf(
+        {"app_heap_of_sized_8": (RAM + 4, 4), "app_heap_region": (RAM, 64)},
         {RAM: struct.pack("<16I", RAM + 8, RAM + 8, *range(14))},
     ),
     "was not used yet": elf(SYMBOLS, {RAM: bytes(0x1200)}),

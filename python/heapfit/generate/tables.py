@@ -32,6 +32,8 @@ _POOL = ("size", "count", "is_exact", "base", "block_size", "used_bit", "inverse
 _POOLS_PLAN_WORDS = 14  # hfit_pools_plan: alignment, list 3, shared 2, index 5, scalars 2, seal
 _OPERATIONS_WORDS = 12  # hfit_operations
 _GUARD_REGION = 2048  # bytes: the places of freed blocks that wait, and more
+# What else of a plan says how a heap lies in memory.
+_LAYOUT = ("header_size", "block_size", "partition_size", "overhead", "metadata", "layout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,14 @@ class HeapDesign:
     def allocators(self) -> list[Text]:
         """The names of the allocators that it uses, from the outermost inwards."""
         return list(dict.fromkeys(table.allocator for table in reversed([*self.plan.chain()])))
+
+    @property
+    def record(self) -> Text:
+        """The name of the heap's own variable: by it a memory image is read (layouts.toml)."""
+        inner = next(self.plan.chain())
+        figures = [inner.alignment, *(value for name, value in inner.scalars if name in _LAYOUT)]
+        names = "guarded_" * self.is_guarded + "_over_".join(self.allocators)
+        return Text("_".join([self.prefix, "heap_of", names, *map(str, figures)]))
 
     @property
     def sources(self) -> list[Text]:

@@ -106,10 +106,17 @@ def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
 def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
+    matched = ((name, re.fullmatch(row["named"], name)) for name in memory.symbols)
     named = (
-        (name[:_LONGEST], {"@": address, "bytes": size} | _find_beside(memory, row, name))
-        for name, (address, size) in memory.symbols.items()
-        if re.fullmatch(row["named"], name) or (size and first <= address < last)
+        (
+            name[:_LONGEST],
+            {"@": address, "bytes": size}
+            | {one: int(digits) for one, digits in (found.groupdict() if found else {}).items()}
+            | _find_beside(memory, row, name),
+        )
+        for name, found in matched
+        for address, size in [memory.symbols[name]]
+        if found or (size and first <= address < last)
     )
     for name, names in islice(named, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:
         with suppress(UnreadError, NullError):
@@ -161,7 +168,7 @@ def _read(memory: DumpedMemory, row: Layout, names: _Names, name: str) -> Dumped
     readings = [
         DumpedHeap(row["title"], name, start, end, assumed=[*row["guess"]])
         for end in ends
-        if end > start
+        if start < end <= 1 << 8 * memory.pointer
     ]
     for heap in readings:
         Walk(memory, row, paths, heap).run()

@@ -18,7 +18,6 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
-from operator import itemgetter
 from typing import TypeAlias
 
 _Word: TypeAlias = Callable[[int], int]
@@ -27,7 +26,6 @@ _Chunk: TypeAlias = tuple[int, int, bool]  # its first granule, that behind it, 
 Bounds: TypeAlias = Iterable[tuple[int, int, bool | None, int | None]]
 
 _MOST = 1 << 24  # granules of a heap
-_MOST_TRIED, _MOST_LINKS = 256, 64  # sizes of blocks; links of a free list, by which one is told
 _PAIRS = ("--", "U-", "-U", "UU", "FU", "F-", "-F", "UF")  # by their three bits
 _PASSED = 0xC0000000
 _POOL, _NO_LINK = 32, 0xFFFFFFFF  # bytes of a row of a plan's pools; the end of a free list
@@ -98,49 +96,43 @@ def _chunks(kind: str, word: _Word, marks: int, first: int, count: int) -> list[
 
 
 def _granules(kind: str, word: _Word, *places: int) -> Bounds:
-    """So many granules from `first` on, which lie in `room` bytes from `ground` on.
+    """So many granules of `unit` bytes from `first` on, which lie from `ground` on.
 
-    Only the plan, that no image has, says how large one is: all multiples of `step` are tried of
-    which so many have room, the largest first. That is taken by which the free list at `head`, if
-    there is one, is whole, else that by which most free chunks lead to one; those are wrong that do
-    not, else where it ends. Where links count bytes from a `base`, no bits say what is used: what
-    is not in the list is. What is left behind them is the heap's own.
+    One is overwritten that is free and leads to none, or where the free list at `head`, if there is
+    one, ends otherwise. Where links count bytes from a `base`, no bits say what is used: what is
+    not in the list is. What is left behind them is the heap's own.
     """
-    marks, ground, first, count, room, step, head, base = (*places, 0, 0)[:8]
-    units = range(room // max(count, 1) // step * step, 0, -step)[:_MOST_TRIED]
-    if not units:
+    marks, ground, first, count, unit, last, head, base = (*places, 0, 0)[:8]
+    if not count or not unit:
         raise LookupError("was not used yet")
     chunks = _chunks(kind, word, marks, first, count)
     free = {at for at, _, is_used in chunks if not is_used}
     links = {*free, _NO_LINK}
-    looked_at = sorted(free)[:_MOST_LINKS] if head and not base else []
+    wrong: set[float] = {
+        at for at in free if head and not base and word(ground + at * unit) not in links
+    }
 
-    def follow(place: int, unit: int) -> float:
+    def follow(place: int) -> float:
         at = word(place)
         return at if not base else (at + base - ground) / unit if at else _NO_LINK
 
-    tried: list[tuple[tuple[bool, int], int, set[float], set[float]]] = []
-    for unit in units:
-        wrong: set[float] = {at for at in looked_at if word(ground + at * unit) not in links}
-        at, passed = follow(head, unit) if head else _NO_LINK, dict[float, None]()
-        while at in free and at not in passed:
-            passed[at] = None
-            at = follow(ground + int(at) * unit, unit)
-        torn = (at != _NO_LINK, len(wrong))
-        tried.append((torn, unit, wrong or {*[*passed][-1:]}, {*passed}))
-    (is_torn, _), unit, wrong, listed = min(tried, key=itemgetter(0))
-    if is_torn and follow(head, unit) not in free:
+    at, listed = follow(head) if head else _NO_LINK, dict[float, None]()
+    while at in free and at not in listed:
+        listed[at] = None
+        at = follow(ground + int(at) * unit)
+    if at != _NO_LINK and not listed:
         raise LookupError("keeps no bits of used blocks")
+    torn = wrong or {*[*listed][-1:]} if at != _NO_LINK else wrong
     bounds = (
         (
             ground + at * unit,
             ground + end * unit,
             at not in listed if base else is_used,
-            ground + at * unit if is_torn and at in wrong else None,
+            ground + at * unit if at in torn else None,
         )
         for at, end, is_used in chunks
     )
-    return (*bounds, (ground + unit * count, ground + room, None, None))
+    return (*bounds, (ground + unit * count, last, None, None))
 
 
 def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
@@ -150,7 +142,7 @@ def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
         head, blocks = region + 4 * number, _chunks("blocks", word, region, bit, count)
         # Where they are counted, not listed, there is no list.
         listed = head * (word(head) != sum(not is_used for *_, is_used in blocks))
-        places = (region, region + base, bit, count, count * size, max(size, 1), listed)
+        places = (region, region + base, bit, count, size, region + base + count * size, listed)
         yield from _granules("blocks", word, *places)
 
 

@@ -71,6 +71,7 @@ def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
     variables = (
         (at, at + size)
         for name in {name for row in load_layouts() for name in row["symbols"]}
+        | {name for name in memory.symbols if name.endswith("_heap_seen")}  # blocks of --for guard
         for at, size in [memory.symbols.get(name, (0, 0))]
     )
     gaps = [*((one.start, one.end) for one in heaps), *variables]
