@@ -177,6 +177,7 @@ static void try_free(const state *s, const chunk *c) {
     hfit_good_fit_free(heap, &plan.common, region + c->start + HEADER_SIZE);
     finish(s, c->start, NULL, 0);
     if (HFIT_SAFETY >= 1) {
+        CHECK((word_at(c->start) & CHUNK_FREE) != 0); /* whatever block it lies in later */
         free_again(region + c->start + HEADER_SIZE);
     }
 }
@@ -359,6 +360,7 @@ static bool try_init(uint32_t bytes) {
     CHECK((hfit_good_fit_init(region, bytes, &plan.common) != NULL) == is_enough);
     CHECK(is_enough == (bytes >= hfit_good_fit_smallest_region(&plan.common)));
     if (is_enough) {
+        memset(before, 0, sizeof before);
         finish(&(state){.top = first}, 0, NULL, 0);
     }
     return is_enough;

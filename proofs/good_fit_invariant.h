@@ -71,6 +71,14 @@ static uint32_t word_at(uint32_t offset) {
     return word;
 }
 
+/* The highest top that a region had: what its footprint follows from. */
+static uint32_t highest_top(const unsigned char *of) {
+    uint32_t top, lowered;
+    memcpy(&top, of + TOP, 4);
+    memcpy(&lowered, of + FOOTPRINT, 4);
+    return top > lowered ? top : lowered;
+}
+
 static void put(uint32_t offset, uint32_t word) {
     memcpy(region + offset, &word, 4);
     is_known[offset / 4] = true;
@@ -182,7 +190,8 @@ static void check_invariant(const chunk *live, uint32_t count, uint32_t least) {
     const uint32_t top = word_at(TOP);
     uint32_t left = 0, used = 0;
     CHECK(word_at(CHUNKS_END) == end && word_at(CHUNKS_FIRST) == first);
-    CHECK(first <= top && top <= end && word_at(FOOTPRINT) <= end);
+    CHECK(first <= top && top <= end);
+    CHECK(highest_top(region) == (top > highest_top(before) ? top : highest_top(before)));
     for (uint32_t at = first; at != top;) {
         const uint32_t word = word_at(at);
         const bool is_used = used < count && live[used].start == at;
