@@ -11,6 +11,7 @@ import struct
 import subprocess
 import time
 import tomllib
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace as Fake
@@ -433,14 +434,23 @@ def test_a_field_that_begins_a_line_is_looked_for_no_further_than_names_are_long
         ("a{task} {size} {address}", "a"),
         ("{size}1{address}1{task}1", "1"),
         ("{old} 0x{address} {size} {task}", " "),
+        ("1{any}1a{size} {address}", "1"),
+        ("1{site}.{count} 1{any}={time:s}:{address} x {size}!", "1"),
     ],
 )
-def test_no_name_is_looked_for_long(tmp_path: Path, line: str, text: str) -> None:
+def test_nothing_is_looked_for_long(tmp_path: Path, line: str, text: str) -> None:
     """In lines of one's own form, 48,000 characters of them: 20 us a character at most."""
     path = put(tmp_path, *[(text * 4000)[:4000]] * 12)
     begun = time.process_time()
     read_told_names(path, line)
+    with suppress(HeapfitError):
+        read(path, OwnLines(line))
     assert time.process_time() - begun < 1
+
+
+def test_a_call_is_found_behind_other_places_where_its_words_begin(tmp_path: Path) -> None:
+    path = put(tmp_path, "+x" * 200 + " +0x10 @3ff0")
+    assert len(read(path, OwnLines("+{size} @{address}"))) == 1
 
 
 def test_every_field_of_a_line_is_read(tmp_path):
