@@ -229,7 +229,7 @@ def follow_groups(
         sums += np.bincount(window, batch["size"][is_request], len(windows) + 1)
         first += len(is_request)
         for family in FAMILIES:
-            names = np.where(is_request, batch[family], 0).astype(np.uint64)
+            names = (batch[family] * is_request).astype(np.uint64)
             troughs[family].feed(events, _number(names, numbers[family]))
     series = [
         one

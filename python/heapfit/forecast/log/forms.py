@@ -136,7 +136,7 @@ class Printed:
         figures = [*read_figures(text, prefix or self._heading, self._last)]
         if not figures:
             if heading := SIGN["heading"].match(line.text) or SIGN["command"].match(line.raw):
-                name = heading[heading.lastgroup or 0].strip(" '\"-[]")
+                name = heading[heading.lastgroup or ""].strip(" '\"-[]")
                 self._heading, self._last = _CAPABILITIES.get(name, name), None
             return []
         self._last = next((one.field for one in reversed(figures) if one.field in MAIN), self._last)
