@@ -19,7 +19,7 @@ from declines import FALLING, LEVEL, STRAIGHT, count_findings, judge_dates
 from small_traces import heapfit
 
 from heapfit.cli.printing.console import print_text
-from heapfit.drawing.parts import Line
+from heapfit.drawing.parts import Line, Note
 from heapfit.errors import HeapfitError
 from heapfit.forecast.decline import is_level, speeds_up
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
@@ -872,6 +872,52 @@ def test_lines_without_their_time_leave_the_pace_as_it_is(tmp_path):
 def describe(seen: Outlook) -> str:
     texts = (one.text for one in forecast_parts(seen) if isinstance(one, Line))
     return " ".join(" ".join(texts).split())
+
+
+LINE = make_log(60_000 - 100.0 * np.arange(300))
+BUSY = make_log(50_000 + 300 * np.random.default_rng(3).normal(size=100))
+SPARE = make_log(50_000 + 1_000 * np.random.default_rng(3).normal(size=960))
+SHORT = "fragmented, or lies in several memories; it is not used up. No date: nothing falls."
+
+
+def fail_at_last(log: TelemetryLog, **what: int) -> TelemetryLog:
+    return replace(log, states=[*log.states[:-1], replace(log.states[-1], **what)])
+
+
+# Of a log and the sizes asked for: facts that its answer has, and what it has not.
+ANSWERS = {
+    "a fall": (LINE, (), ["(--sizes gives yours).", "Free: 30,100 B at last, 45,100 B usually, "
+        "30,100 B at least.", "lines 1 to 300 (made)."],
+        ["block is too small", "As long again", "fits in", "Its size", "Largest free block:"]),
+    "sizes": (LINE, (40_000, 20_000), ["a request of 20,000 B fails some 101 min", "at its lows a "
+        "request of 40,000 B fails already.", "20,000 B fits in 300 of 300 states, by free bytes "
+        "alone. Record"], ["Sizes are assumed"]),
+    "faster": (make_log(100_000 - np.maximum(20 * np.arange(300), 150 * np.arange(-173, 127))), (),
+        ["faster than before: a request"], ["ever faster", "slower"]),
+    "a heap's size": (replace(SPARE, region=100_000, setting="TOTAL 100000"), (),
+        ["As long again: 9 of 10 such runs leave 45,487 B free, so 54,513 B of the region would "
+        "do. 10 times as long", "What is free counts whole bytes", "Its size: TOTAL 100000."], []),
+    "none of its size": (SPARE, (), ["As long again: 9 of 10 such runs leave 45,487 B free. 10 "],
+        ["whole bytes", "Its size"]),
+    "low": (make_log([max(0, one.free - 47_500) for one in SPARE.states]), (),
+        ["A load, not a trend: the least free was 0 B, and", "has nothing free."], ["would do"]),
+    "a failure": (fail_at_last(BUSY, failed=16_384, largest=9_000), (), ["A request of 16,384 B "
+        f"failed with 50,064 B free: the largest block was 9,000 B. So what is free is {SHORT}",
+        "Largest free block: 9,000 B at last, 18.0 % of the free bytes."], []),
+    "a failure alone": (fail_at_last(BUSY, failed=16_384), (),
+        [f"failed with 50,064 B free. So what is free is {SHORT}"], ["Largest free block:"]),
+    "damage": (replace(BUSY, damage="line 101: cut", invalid=1234), (), ["the rest is left out, "
+        "from line 101: cut", "left out as negative, too large or no number: 1,234"], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_has_what_its_log_shows_and_no_more(name):
+    log, sizes, facts, others = ANSWERS[name]
+    parts = forecast_parts(find_outlook(log, sizes))
+    told = " ".join(" ".join(one.text for one in parts if isinstance(one, Line | Note)).split())
+    assert [fact for fact in facts if fact not in told] == []
+    assert [other for other in others if other in told] == []
 
 
 def test_a_pace_that_is_kept_says_how_large_a_cache_would_be():
