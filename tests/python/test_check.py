@@ -353,6 +353,59 @@ def test_more_alignment_than_the_regions_start_has_is_red(folder: Path) -> None:
     assert (status, content["recordings"][0]["findings"]) == (FAILED, ["misaligned"])
 
 
+# What is checked: facts that the screen has, and what it has not.
+SCREENS = {
+    "same.heap": (["PASS: same fits in 4,096 B (small) with some 370 B left by its peak (--meas"],
+        ["recording", "growth:", "Its peak"]),
+    "same.heap less.heap": (["all 2 recordings fit in 4,096 B (small), same with some 370 B left",
+        "growth: of the peak, relative to the plan (3,000 B)."], ["Limit", "highest", "No limit"]),
+    "leak.heap large.heap same.heap": (["FAIL: 2 of 3 recordings fail; large runs out of memory",
+        "at event 4 of 8; it needs 7,056 B, the most of them. ", "leak runs out of memory",
+        "Run on past it, the heap refuses 4 of 12 requests (33.3 %)", "Bytes held by size, largest "
+        "first:"], ["PASS", "in 4,096 B (small) at event 9 of 12; it needs 6,072 B, the most"]),
+    "aligned.heap": (["FAIL: aligned asks for blocks aligned to 64 bytes; the heap is aligned to "
+        "16."], ["Run on past it", "free for requests"]),
+    "more.heap --growth 4%": (["3,150 B, +5.0 % beside the plan, and 4 % is allowed.",
+        "had 3,000 B (+5.0 %, above 4 %)."], ["uses"]),
+    "more.heap": (["190 B left by its peak (--measure is exact); it uses at least 50.0 % of the "
+        "reserve. Its peak is 3,150 B; the plan's recordings had 3,000 B (+5.0 %)."], ["above"]),
+    "more.heap --measure": (["with 888 B left: it needs 3,208 B; it uses 50.0 % of the reserve. A "
+        "request for up to 880 B would be served at any moment."], ["at least", "by its peak"]),
+    "more.heap less.heap --base same.heap --growth 4%": (["FAIL: 1 of 2 recordings fail; more has",
+        "relative to same (3,000 B). Limit: 4 %.", "Bytes held by size, largest growth first:"],
+        ["the most of them"]),
+    "same.heap less.heap more.heap --measure": (["PASS: all 3 recordings fit in 4,096 B (small), "
+        "more with 888 B left: it needs 3,208 B.", "It takes 8 recordings and --measure to tell "
+        "what further ones need; these are 3.", "at any moment of more, the tightest."], []),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("asked", SCREENS)
+def test_a_screen_has_what_its_check_shows_and_no_more(folder: Path, asked: str) -> None:
+    recording(folder / "large.heap", blocks([1000] * 3 + [4000]))
+    recording(folder / "aligned.heap", ["m 0 100 64", "f 0"])
+    shown = heapfit("check", *asked.split(), "--plan", "plan.toml", folder=folder).stdout
+    told, (facts, others) = " ".join(shown.split()), SCREENS[asked]
+    assert [fact for fact in facts if fact not in told] == []
+    assert [other for other in others if other in told] == []
+
+
+def test_of_a_comparison_the_needs_of_both_are_told_and_that_no_limit_is_set(folder: Path) -> None:
+    def compare(*asked: str) -> str:
+        return " ".join(
+            heapfit("check", *asked, "--base", "same.heap", folder=folder).stdout.split()
+        )
+
+    unset = "No limit is set, so nothing fails: --growth 10% sets one."
+    more, same = compare("more.heap"), compare("same.heap", "--growth", "4%")
+    assert more.startswith(
+        "more has a peak of 3,150 B, same had 3,000 B (+5.0 %); heap_4 needs 3,192"
+    )
+    assert "in the base 3,032 B. " in more and unset in more
+    assert same.startswith("PASS: same has a peak") and unset not in same
+    assert "same: no size, call site or task holds more than in the base." in same
+
+
 def test_markdown_has_the_verdict_and_the_tables(folder: Path) -> None:
     asked = ("same.heap", "leak.heap", "--plan", "plan.toml", "--report", "pull.md")
     assert heapfit("check", *asked, folder=folder).returncode == FAILED
