@@ -333,6 +333,22 @@ def test_a_program_that_names_no_site_is_told(recording, program):
     assert "names none" not in heapfit("sites", recording.path, "--program", program).stderr
 
 
+def test_of_many_sites_those_that_hold_most_are_shown(tmp_path):
+    count, most = 50, 24
+    op, size = np.zeros(count, np.uint8), np.arange(1, count + 1, dtype=np.uint64) * 8
+    columns = {"op": op, "object": np.arange(count, dtype=np.uint32), "size": size}
+    columns["site"] = np.arange(1, count + 1, dtype=np.uint32)
+    write_trace(tmp_path / "many.parquet", [columns], TraceInfo("many"))
+    lines = heapfit("sites", tmp_path / "many.parquet").stdout.splitlines()
+    assert [int(line.split()[2]) for line in lines[2 : 2 + most]] == sorted(size, reverse=True)[
+        :most
+    ]
+    rest = sum(sorted(size.tolist())[: count - most])
+    assert lines[2 + most :] == [f"{count - most} more hold {rest:,} B: --json lists them."]
+    listed = json.loads(heapfit("sites", tmp_path / "many.parquet", "--json").stdout)["sites"]
+    assert sum(one["size"] for one in listed) == size.sum()
+
+
 def test_a_recording_without_call_sites_is_told(tmp_path):
     (tmp_path / "plain.heap").write_text("# heap-events 1\n# pointer_bits 64\na 0 10\nf 0\n")
     done = heapfit("sites", tmp_path / "plain.heap")

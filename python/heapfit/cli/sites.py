@@ -32,6 +32,7 @@ from heapfit.trace.names import source_name
 from heapfit.trace.stored import Trace
 from heapfit.trace.views import Holder, view_blocks
 
+_MOST = 24  # sites on a screen
 _WRAPPED = 0.8  # of all requests
 _WRAPPED_LEAST = 1000  # requests
 _NAMES_NONE = "names none of these call sites (is it the recorded program, with its symbols?)"
@@ -53,11 +54,10 @@ def run(command: SitesCommand) -> None:
                 print_export(holdings, command.export)
                 return
             callers = _Callers(find_chains(loaded, programs))
-            unnamed = programs and not callers.are_known
             parts = [
                 *_site_parts(holdings, callers, plan),
                 *_wrapper_parts(holdings.holders, trace),
-                *(Note(f"{one}: {_NAMES_NONE}") for one in programs[:1] if unnamed),
+                *(Note(f"{one}: {_NAMES_NONE}") for one in programs[:1] if not callers.are_known),
             ]
         print_result([*parts, *note_parts(trace.info)], command.as_json)
 
@@ -122,9 +122,8 @@ class _Callers:
         own, chain = self._own.get(site), self._chains.get(site, ())
         if own is None:
             return None
-        above = (place for place in chain[chain.index(own) + 1 :] if place)
-        names = (place.function or f"{place.address:#x}" for place in above)
-        return " < ".join([own.description, *names])
+        above = [place for place in chain[chain.index(own) + 1 :] if place]
+        return " < ".join([own.description, *(one.function or hex(one.address) for one in above)])
 
 
 _HELD: tuple[Column[Holder], ...] = (
@@ -154,7 +153,7 @@ def _answer(view: View, holders: Sequence[Holder], name: Callable[[int], str]) -
 
 
 def _site_parts(holdings: SampledBlocks, callers: _Callers, plan: Plan | None) -> list[Part]:
-    """The call sites that hold anything in a view; with a plan all, and their tags."""
+    """The call sites that hold most in a view; with a plan all, and their tags."""
     view, sites = holdings.viewed.view, holdings.holders
     held = [one for one in sites if one.blocks]
     tag, end = ("", "") if plan is None else ("tag", "end")
@@ -168,11 +167,13 @@ def _site_parts(holdings: SampledBlocks, callers: _Callers, plan: Plan | None) -
     blocks, size = sum(one.blocks for one in held), sum(one.size for one in held)
     others = sum(callers.place(one.key) is None for one in sites) if callers.are_known else 0
     unknown = f"{format_count(others, 'site')} in other files: give these with --program, too."
+    shown, rest = (held[:_MOST], held[_MOST:]) if plan is None else (sites, [])
+    more = f"{len(rest):,} more hold {sum(one.size for one in rest):,} B: --json lists them."
     return [
         _answer(view, held, callers.name),
         Fields({"view": view, "blocks": blocks, "size": size}),
-        Table(columns, sites, "sites", shown=held if plan is None else sites),
-        *map(Line, which_hold((others, unknown))),
+        Table(columns, sites, "sites", shown=shown),
+        *map(Line, which_hold((rest, more), (others, unknown))),
     ]
 
 
@@ -198,9 +199,13 @@ def _memory_parts(loaded: LoadedTrace) -> list[Part]:
             f"{source_name(loaded.trace.path)}: does not tell where requests were served "
             "(column served, docs/evidence/schemas.md)"
         )
-    heading = "memory that offers"
     columns: list[Column[Holder]] = [
-        Column("memory", heading, lambda one: names_of(one.key), lambda one: _offers(one.key)),
+        Column(
+            "memory",
+            "memory that offers",
+            lambda one: names_of(one.key),
+            lambda one: _offers(one.key),
+        ),
         *_HELD,
         Column("requested", "bytes asked for"),
     ]
