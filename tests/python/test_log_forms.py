@@ -434,6 +434,11 @@ STARTS = {
     "== REBOOT ==": 3,
     "System started.": 3,
     "Restart by watchdog": 3,
+    "reset: NRST pin": 3,
+    "  reset = POR": 3,
+    "Reset by IWDG": 3,
+    "reset: counters": 1,
+    "reset: 4 users": 1,
     "heap free 9000, reset reason 4": 1,  # a line of state
     "| Reset reason | 3 |": 1,
     "Node started 3 of 4 services": 1,

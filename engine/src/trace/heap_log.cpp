@@ -210,6 +210,7 @@ constexpr std::string_view first_half = " <unfinished ...>";
 constexpr std::string_view second_half = "<... ";
 constexpr std::string_view second_half_end = " resumed>";
 constexpr std::size_t most_halves = 4096;
+constexpr std::size_t most_unsized = 4096; // calls that wait for the meaning of their sizes
 constexpr std::size_t longest_names = 120; // characters of a note
 constexpr std::size_t longest_call = 1024; // that a line in pieces may have across two
 
@@ -277,6 +278,29 @@ void add_callers(std::string_view line, HeapCall &call) {
     }
 }
 
+// What a printed size has of its block's header: blocks that touch leave no room for one. 0 where
+// none do, as of heap_3, or nothing is freed, as of heap_1, whose blocks have none.
+std::uint64_t find_header(std::span<const std::pair<HeapCall, std::uint64_t>> calls) {
+    constexpr std::uint64_t least_unit = 4;
+    std::map<std::uint64_t, std::uint64_t> live; // end by address
+    bool has_freed = false;
+    bool has_touched = false;
+    for (const auto &[call, line] : calls) {
+        if (call.op == Op::free) {
+            has_freed = live.erase(call.address) != 0 || has_freed;
+        } else if (call.size % least_unit != 0) {
+            return 0;
+        } else if (call.address != 0) {
+            const std::uint64_t end = call.address + call.size;
+            const auto own = live.insert_or_assign(call.address, end).first;
+            has_touched = has_touched || live.contains(end) ||
+                          (own != live.begin() && std::prev(own)->second == call.address);
+        }
+    }
+    const bool is_wide = !live.empty() && live.rbegin()->first > UINT32_MAX;
+    return has_freed && has_touched ? (is_wide ? 16 : 8) : 0;
+}
+
 } // namespace
 
 HeapLogTrace::HeapLogTrace(OnUnknown on_unknown, const std::vector<OwnLine> &own, Equal freed)
@@ -319,6 +343,7 @@ void HeapLogTrace::feed(std::string_view chunk) {
 void HeapLogTrace::finish() {
     splitter_.finish([this](auto line, auto number) { take_last(line, number); });
     apply_held();
+    apply_unsized();
     end_table(lines_);
     heap_.finish();
 }
@@ -387,12 +412,26 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     keep_rest(line, size);
 }
 
-// The lines behind a call may have its callers.
+// The lines behind a call may have its callers. FreeRTOS's first calls wait until it is known what
+// their sizes are.
 void HeapLogTrace::apply_held() {
-    if (held_) {
-        apply(held_->first, held_->second);
-        held_.reset();
+    if (!held_) {
+        return;
     }
+    unsized_.push_back(*held_);
+    held_.reset();
+    const bool has_chunks = dialect_ && dialects[*dialect_].patterns.data() == freertos.data();
+    if (!has_chunks || header_bytes_ || unsized_.size() >= most_unsized) {
+        apply_unsized();
+    }
+}
+
+void HeapLogTrace::apply_unsized() {
+    if (!header_bytes_ && dialect_ && dialects[*dialect_].patterns.data() == freertos.data()) {
+        header_bytes_ = find_header(unsized_);
+    }
+    std::ranges::for_each(unsized_, [this](auto &one) { apply(one.first, one.second); });
+    unsized_.clear();
 }
 
 // What a line without a call says of those that are not in the log: of a list's records, or of a
@@ -526,7 +565,7 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     Request request;
     request.op = call.op;
     request.id = call.address;
-    request.size = call.size;
+    request.size = call.size - std::min(call.size, header_bytes_.value_or(0));
     request.alignment = call.alignment;
     request.time = carry_on(call);
     request.thread = static_cast<std::uint32_t>(call.thread);
@@ -588,7 +627,10 @@ std::uint64_t HeapLogTrace::carry_on(const HeapCall &call) {
 
 std::vector<std::string> HeapLogTrace::notes() const {
     std::vector<std::string> told;
-    if (dialect_ && !dialects[*dialect_].note.empty()) {
+    if (header_bytes_.value_or(0) != 0) {
+        told.push_back("Sizes are those of blocks, which touch: " + std::to_string(*header_bytes_) +
+                       " B of header are taken off each. Requests are a few bytes less.");
+    } else if (dialect_ && !dialects[*dialect_].note.empty()) {
         told.emplace_back(dialects[*dialect_].note);
     }
     if (header_.source == node_table) {

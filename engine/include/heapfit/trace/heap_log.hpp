@@ -62,6 +62,7 @@ class HeapLogTrace {
     void keep_rest(std::string_view line, std::size_t size);
     void apply(HeapCall call, std::uint64_t number);
     void apply_held();
+    void apply_unsized();
     void look_at(std::string_view line);
     [[nodiscard]] std::uint32_t name_site(const Callers &callers);
     [[nodiscard]] std::uint64_t carry_on(const HeapCall &call);
@@ -77,8 +78,10 @@ class HeapLogTrace {
     std::optional<std::size_t> dialect_;        // once an event was read
     std::map<std::string, std::string> halves_; // of calls, by thread and function
     std::map<std::uint32_t, Callers> chains_;
-    std::optional<std::pair<HeapCall, std::uint64_t>> held_; // whose callers may follow, its line
-    std::map<std::string, std::uint64_t> unread_;            // lines by the name that they call
+    std::optional<std::pair<HeapCall, std::uint64_t>> held_;  // whose callers may follow, its line
+    std::vector<std::pair<HeapCall, std::uint64_t>> unsized_; // calls that are applied next
+    std::optional<std::uint64_t> header_bytes_;               // of each size, once it is known
+    std::map<std::string, std::uint64_t> unread_;             // lines by the name that they call
     std::string alike_;                  // the first line that has the words of a description alone
     std::uint64_t alike_lines_ = 0;      // such lines
     std::uint64_t said_allocations_ = 0; // by the log's own words
