@@ -167,6 +167,11 @@ def test_line_1_is_the_verdict_and_then_comes_the_cause(folder: Path) -> None:
     assert (
         "planned: " not in heapfit("check", asked[0], "--plan", "lost.toml", folder=folder).stdout
     )
+    (folder / "same.parquet").unlink()  # the text that it was made of has the same requests
+    (folder / "same.txt").write_text("notes on the run\n")
+    assert (
+        "planned: 0 B" in heapfit("check", asked[0], "--plan", "found.toml", folder=folder).stdout
+    )
     assert heapfit("check", *asked[:-2], "--report", "p.html", folder=folder).returncode == FAILED
     page = (folder / "p.html").read_text()
     assert '<span class="mark failed">ran out</span>' in page and ">Ran out</span>" in page
@@ -837,7 +842,9 @@ def test_without_a_base_the_largest_are_told_and_no_more_than_a_few() -> None:
 def test_call_sites_of_another_build_are_told(known: str, are_different: bool) -> None:
     now = Holdings({}, {"0000000a": LiveBytes(60, 1), "0000000b": LiveBytes(40, 1)})
     before = Holdings({}, {known: LiveBytes(50, 1)})
-    assert changes(now, before).are_builds_different is are_different
+    found = changes(now, before)
+    assert found.are_builds_different is are_different
+    assert all((one.before is None) == are_different for one in found.sites)
 
 
 def test_names_in_markdown_are_no_markup() -> None:

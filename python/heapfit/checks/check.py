@@ -10,6 +10,7 @@ them; without any, the peak that the plan has of its own recordings.
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -42,8 +43,9 @@ from heapfit.forecast.filling import (
 )
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.load import Load
-from heapfit.importers import ImportOptions, open_trace, open_traces
+from heapfit.importers import ImportOptions, open_any, open_trace, open_traces
 from heapfit.importers.many import estimate_events
+from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
 from heapfit.programs.source_lines import places_in
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
@@ -336,19 +338,22 @@ class _CheckRequest:
         trace, peak = self.highest
         return Base(source_name(trace.path), peak)
 
-    def find_holdings(self) -> Holdings | None:
+    @cached_property
+    def holdings(self) -> Holdings | None:
         """The base's holdings, or those of the plan's highest recording beside the new one.
 
         None if there is none that memory holds.
         """
-        known = self.plan.trained_on
-        traces = [self.highest[0]] if self.highest else find_training(known, self.folder)
-        loaded = [load_trace(one) for one in traces if one.fits_in_memory]
-        if not loaded:
-            return None
         programs = self.options.base_programs or self.options.programs
-        highest = max(loaded, key=lambda one: one.profile.u_max)
-        return holdings_of(highest, programs, by_function=bool(self.options.base_programs))
+        with scratch_folder() as place:
+            known = (self.highest[:1] if self.highest else None) or find_training(
+                self.plan.trained_on, self.folder, place
+            )
+            loaded = [load_trace(one) for one in known if one.fits_in_memory]
+            if not loaded:
+                return None
+            highest = max(loaded, key=lambda one: one.profile.u_max)
+            return holdings_of(highest, programs, by_function=bool(self.options.base_programs))
 
     def judge(self, run: PlanRun) -> CheckedRecording:
         """The recording with what is wrong by its run and its peak alone."""
@@ -470,17 +475,23 @@ def _search_needs(
 
 
 def _changes(loaded: LoadedTrace, request: _CheckRequest) -> Changes:
-    options = request.options
-    held = holdings_of(loaded, options.programs, by_function=bool(options.base_programs))
-    return changes(held, request.find_holdings())
+    programs, is_by_function = request.options.programs, bool(request.options.base_programs)
+    return changes(holdings_of(loaded, programs, by_function=is_by_function), request.holdings)
 
 
-def find_training(record: TrainingRecord, folder: Path) -> list[Trace]:
-    """The recordings of a plan that lie in a folder, if their requests are still the same."""
-    found = []
-    for one in record.traces or (record,):
-        path = folder / Path(f"{one.trace}.parquet").name
+def find_training(record: TrainingRecord, folder: Path, place: Path) -> list[Trace]:
+    """The recordings of a plan that lie in a folder, in any form, if their requests are the same.
+
+    Those that are not stored are imported into `place`.
+    """
+    found, known = [], {one.trace: one.content for one in record.traces or (record,)}
+    named = [
+        (name, path)
+        for name in known
+        for path in sorted(folder.glob(f"{glob.escape(Path(name).name)}.*"))
+    ]
+    for name, path in named:
         with suppress(HeapfitError, OSError):  # another file of that name
-            if path.is_file() and content_hash(trace := Trace.open(path)) == one.content:
+            if content_hash(trace := open_any(path, ImportOptions(), place)) == known[name]:
                 found.append(trace)
     return found

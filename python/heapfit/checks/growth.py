@@ -94,11 +94,12 @@ def holdings_of(
 
 
 def changes(now: Holdings, before: Holdings | None) -> Changes:
-    """The growth from one recording to another."""
+    """The growth from one recording to another; call sites of another build have none."""
+    is_other = before is not None and _share_known(now.sites, before.sites) < _COMMON
     return Changes(
         _find_growth(now.sizes, None if before is None else before.sizes),
-        _find_growth(now.sites, None if before is None else before.sites),
-        before is not None and _share_known(now.sites, before.sites) < _COMMON,
+        _find_growth(now.sites, None if before is None or is_other else before.sites),
+        is_other,
         _find_growth(now.tasks, None if before is None else before.tasks),
     )
 
