@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_reader import Page
 from small_traces import heapfit, heapfit_json
 
 from heapfit import _engine, check, check_memories, generate_code, join_programs, place
@@ -373,6 +374,13 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     assert [
         one for lines in placing.system_lines.values() for one in lines if one not in page
     ] == []
+    read_back, chosen = Page((tmp_path / "page.html").read_text()), placing.chosen
+    headings = [row[:3] for row in read_back.rows]
+    assert ["first memory serves first", "bytes", "set apart"] in headings
+    assert ["inside", "by size", "up to"] in headings
+    assert f"In {chosen.size:,} B all that needs it is served, and " in read_back.text
+    assert f"; {placing.size.margin:g} % is the reserve for other runs" in read_back.text
+    assert {"rules", "curve", "settings"} <= {*read_back.attributes("id")}
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
