@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 BLOCKS_AN_EVENT = 8
 
 # What it may take to try every size: so many times the trace, and a third of a second of one core.
-TIMES_TO_TRY_ALL = 100
+TIMES_TO_TRY_ALL = 30
 EVENTS_TO_TRY_ALL = 3_000_000
 
 

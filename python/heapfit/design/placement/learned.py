@@ -40,7 +40,7 @@ TAG_BITS = 64
 _STEP = "learn placement"
 
 # Settings of the search. From decision 13:
-TRACES = 300  # the work by default: so many times all events are replayed
+TRACES = 200  # the work by default: so many times all events are replayed
 _ABOVE = (300, 150, 75, 40, 20)  # parts of U_max above the smallest region that have to serve, too
 # Of its first version, which 0013 measures; no other value was measured alone:
 LEAST_EVENTS = 5_000_000  # of the work
