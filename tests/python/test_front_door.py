@@ -346,6 +346,21 @@ def test_a_wrong_event_is_named(tmp_path, events, said):
 
 
 @pytest.mark.parametrize(
+    "times",
+    [
+        [7, 2069671],
+        [0.1, 2069664.0000000002],
+        pa.array([5_000_000, 2_074_664_000], pa.duration("ns")),
+        pa.array([1_767_225_600_000_000, 1_767_225_602_069_664], pa.timestamp("us", "Europe/Oslo")),
+    ],
+)
+def test_times_are_microseconds_or_dates_or_durations(tmp_path, times):
+    table = pa.table({"op": ["alloc", "free"], "object": ["a", "a"], "size": [8, 0], "time": times})
+    trace = heapfit.from_arrow(table, tmp_path / "made.parquet")
+    assert trace.to_arrow()["time"].to_pylist() == [0, 2_069_664]
+
+
+@pytest.mark.parametrize(
     ("columns", "said"),
     [
         ({"op": [0], "object": [0]}, "column size: is missing"),

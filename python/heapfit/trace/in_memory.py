@@ -53,8 +53,8 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
 
     `op`, `object` and `size` are required; operations may be names, call sites text, as
     `Trace.to_arrow` gives them, and a block whatever names it. Sites and threads may be names of
-    any kind, as tags, which commands then print. Times count from the first. A resize to 0 bytes is
-    a free, as in every trace.
+    any kind, as tags, which commands then print. Times are microseconds, dates or durations, and
+    count from the first. A resize to 0 bytes is a free, as in every trace.
     """
     known = [*COLUMNS, *OPTIONAL]
     for name in table.column_names:
@@ -72,10 +72,11 @@ def from_arrow(table: pa.Table, path: Path | str, info: TraceInfo | None = None)
         for name in table.column_names
         if name != "object"
     }
-    named = table["object"].to_pylist()
-    events = zip(columns["op"].tolist(), named, columns["size"].tolist(), strict=True)
+    events = zip(
+        columns["op"].tolist(), table["object"].to_pylist(), columns["size"].tolist(), strict=True
+    )
     columns["object"] = np.array([row[1] for row in _number_blocks(events)], np.uint32)
-    if "time" in columns and len(named):
+    if "time" in columns and table.num_rows:
         columns["time"] -= columns["time"].min()
     parts = (
         {name: values[first : first + BATCH] for name, values in columns.items()}
@@ -140,13 +141,13 @@ def _read_column(column: pa.ChunkedArray, name: str, names: dict[int, str]) -> N
         column = column.cast(column.type.value_type)
     if column.null_count and name not in ("site", *COLUMNS.keys() - {*_REQUIRED}):
         raise HeapfitError(f"column {name}: has rows without a value")
-    values: list[Any] | NDArray[Any]
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         texts = enumerate(column.to_pylist())
-        values = [_parse_text(text, name, row, names) for row, text in texts]
-    else:
-        values = column.fill_null(0).to_numpy()
-    return _cast(np.asarray(values), name)
+        return _cast(np.asarray([_parse_text(text, name, row, names) for row, text in texts]), name)
+    values = column.fill_null(0).to_numpy()
+    if name == "time" and values.dtype.kind in "mM":  # durations, dates
+        values = values.astype(f"{values.dtype.kind}8[us]").astype(np.int64)
+    return _cast(np.rint(values) if name == "time" and values.dtype.kind == "f" else values, name)
 
 
 def _parse_text(text: str | None, name: str, row: int, names: dict[int, str]) -> int:
