@@ -906,6 +906,18 @@ ANSWERS = {
         "Largest free block: 9,000 B at last, 18.0 % of the free bytes."], []),
     "a failure alone": (fail_at_last(BUSY, failed=16_384), (),
         [f"failed with 50,064 B free. So what is free is {SHORT}"], ["Largest free block:"]),
+    "memory used up": (fail_at_last(BUSY, failed=60_000), (), ["A request of 60,000 B failed "
+        "with 50,064 B free: memory was used up, and 9,936 B more would have been enough."],
+        ["fragmented", "another memory"]),
+    "another memory": (fail_at_last(BUSY, failed=8_000, largest=30_000), (), ["A request of 8,000 "
+        "B failed with 50,064 B free, in a block of 30,000 B: both are enough. So it was asked of "
+        "another memory"], ["used up", "fragmented"]),
+    "a block that falls far": (fail_at_last(make_log(np.full(60, 50_000.0), np.where(np.arange(60) %
+        2, 20_000.0, 30_000.0)), failed=18_000), (), ["the largest block, 20,000 B in the nearest "
+        "state, falls by up to 10,000 B between two states, and was too small. What is free is "
+        "fragmented."], ["another memory"]),
+    "two boots": (replace(BUSY, states=[replace(one, boot=i // 50) for i, one in
+        enumerate(BUSY.states)]), (), ["50 states", "lines 51 to 100 (made): boot 2 of 2."], []),
     "damage": (replace(BUSY, damage="line 101: cut", invalid=1234), (), ["the rest is left out, "
         "from line 101: cut", "left out as negative, too large or no number: 1,234"], []),
 }  # fmt: skip

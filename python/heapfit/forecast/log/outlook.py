@@ -217,12 +217,12 @@ class Outlook(Brief):
 
     @property
     def refused_apart(self) -> HeapState | None:
-        """The last state in which a request failed that the free bytes would have served."""
+        """The last with a request failed that the free bytes would have served, but no block."""
         return next(
             (
                 one
                 for one in reversed(self.log.states)
-                if one.failed is not None and one.failed <= one.free
+                if one.failed is not None and (one.largest or 0) < one.failed <= one.free
             ),
             None,
         )
