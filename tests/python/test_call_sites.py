@@ -454,6 +454,10 @@ def test_the_callers_of_esp_idfs_heap_trace_are_told_apart(tmp_path):
     shown = heapfit("sites", "t.log", cwd=tmp_path).stdout
     assert shown.startswith("0x400d2000 < 0x400d1000 holds 100 of the 270 B live at the peak")
     assert "0x400d2030 < 0x400d1000\n" in shown
+    lines.insert(1, "--- 0x400d1000: grow at /a/main.c:33")  # as a monitor decodes one
+    (tmp_path / "t.log").write_text("\n".join([head, *lines, ""]))
+    shown = flat(heapfit("sites", "t.log", cwd=tmp_path).stdout)
+    assert "0x400d2030 < grow at /a/main.c: 33" in shown  # folded
 
 
 # ---- chains of callers

@@ -123,7 +123,9 @@ class _Callers:
         if own is None:
             return None
         above = [place for place in chain[chain.index(own) + 1 :] if place]
-        return " < ".join([own.description, *(one.function or hex(one.address) for one in above)])
+        return " < ".join(
+            [own.description, *(one.function or one.line or hex(one.address) for one in above)]
+        )
 
 
 _HELD: tuple[Column[Holder], ...] = (
