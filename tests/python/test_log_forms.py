@@ -208,6 +208,8 @@ DEVICES = [
     'home/node-0{n}/status {{"uptime":{s},"free_heap":{f}}}',
     '10:{i:02}:00 MQT: tele/plug{n}/STATE = {{"UptimeSec":{s},"free_heap":{f}}}',
     "2026-03-01T10:{i:02}:00.123456+0000 gw{n} fw: free heap {f}",
+    "<134>1 2026-03-01T10:{i:02}:00Z gw-{n} fw 2{n} - - free heap {f}",
+    '<134>1 2026-03-01T10:{i:02}:00.123Z gw-{n} fw - ID7 [a@1 b="c"] free heap {f}',
     '{{"node":"node-{n}","uptime":{s},"free_heap":{f}}}',
 ]
 
@@ -295,6 +297,25 @@ def test_devices_of_one_log_are_heaps_with_boots_of_their_own(tmp_path, form):
         assert heap.states[-1].seconds - heap.states[0].seconds == 60 * (STATES - 1)
     (tmp_path / "device.log").write_text("\n".join([*lines[::2], *lines[::2]]))
     assert read_log(tmp_path / "device.log").boots == 2
+
+
+def test_a_start_in_a_syslog_is_that_of_its_own_device(tmp_path):
+    said = "<134>1 2026-03-{:02}T{:02}:00:00Z gw-{} {} - - {}"
+    lines = [
+        said.format(1 + i // 24, i % 24, n, *what)
+        for i in range(60)
+        for n in (1, 2)
+        for what in (
+            *[("kernel -", "booting firmware 4.2, reset cause WATCHDOG")] * (i == 30 and n == 2),
+            ("memd 1", f"heap: {90_000 - 100 * i * n} of 196,608 B free"),
+        )
+    ]
+    (tmp_path / "fleet.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "fleet.log")
+    assert {one.name: one.boots for one in (log, *log.other_heaps)} == {
+        "gw-1 heap": 1,
+        "gw-2 heap": 2,
+    }
 
 
 @pytest.mark.parametrize("head", ["", "time,free\n"])
@@ -429,6 +450,8 @@ STARTS = {
     "[INFO: Main      ] Starting Contiki-NG-release/v4.9": 3,
     "[I][app:029]: Running through setup()...": 3,
     "Reset reason: brownout": 3,
+    "booting firmware 4.2.1, reset cause WATCHDOG": 3,
+    "booting 3 of 4 nodes": 1,
     "2026-07-06 13:26:31 | Reset reason: watchdog": 3,
     "2026-07-06 13:26:31 | *** Gateway gestartet, Grund: Watchdog ***": 3,
     "== REBOOT ==": 3,
