@@ -253,6 +253,49 @@ def test_a_log_may_be_packed_or_of_a_windows_terminal(tmp_path):
     assert "left out" in shown and "cut" in shown
 
 
+# Of a log the first state, what is supposed, and the heap's size; or why none of it is taken.
+DOUBTFUL = {
+    "free 12.5 largest 8.25\n": ((12_800, None, 8_448), "KiB, since no byte has a fraction", None),
+    "free 1023.5 of 2000.5\n": ((1_048_064, None, None), "KiB, since no byte", 2_048_512),
+    "free 1048576.5\n": ((1_048_576, None, None), "", None),
+    "internal: free 1000 largest 60\n": ((1_024_000, None, 61_440), "KiB, since there are", None),
+    "internal: free 1001 largest 60\n": ((1_001, None, 60), "", None),
+    "PSRAM: free 16384\n": ((1 << 24, None, None), "KiB, since there are so few", None),
+    "PSRAM: free 16385\n": ((16_385, None, None), "", None),
+    "used 3000 of 10000, max used 6000\n": ((7_000, 4_000, None), "", 10_000),
+    "available 10000 used 3000\navailable 10000 used 3100\n": ((7_000, None, None), "", 10_000),
+    "free 2048 largest 3072\n": ((2_048, None, 3_072), "", None),  # rounded to KiB, both
+    "free 2000 largest 2001\n": ((2_000, None, 2_001), "", None),
+    "free 100 largest 600\n" + "free 100 largest 60\n" * 9: ((100, None, 600), "", None),
+    "".join(f"free 5000 heap {1000 + i}\n" for i in range(9)): ((5_000, None, None), "", None),
+}
+CONTRADICTIONS = {
+    "free 2048 largest 3073\n": "line 1: the largest block, 3,073 B, is above the free bytes, 2,0",
+    "free 2000 largest 2002\n": "line 1: the largest block, 2,002 B, is above the free bytes, 2,0",
+    "free 9 minimum free 60000\n": "line 1: the least ever free, 60,000 B, is above the free bytes",
+    "free 100 largest 60\n" * 8 + "free 100 largest 600\n": "line 9: the largest block, 600 B, is",
+    "".join(f"free 5000 heap {1000 + i}\n" for i in range(10)): "line 10: free bytes never change, "
+        "5,000 B, and what is named heap does, 1,009 B: which are free?",
+    "heap used: 5000\n": "line 1: heap used 5,000: used bytes alone do not tell when memory ends "
+        "(print the heap's size, too: --line 'heap used {used} of {total}')",
+    "memory: 5000\n": "line 1: memory 5,000: free or used bytes? Say which: --line 'memory {free}'",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", DOUBTFUL)
+def test_doubtful_figures_are_taken_with_a_note_or_as_they_stand(tmp_path, text):
+    log, (first, note, region) = read(tmp_path, text), DOUBTFUL[text]
+    assert (figures(log)[0], log.region) == (first, region)
+    assert (note in " ".join(log.notes)) if note else not log.notes
+
+
+@pytest.mark.parametrize("text", CONTRADICTIONS)
+def test_figures_that_contradict_themselves_are_refused(tmp_path, text):
+    with pytest.raises(HeapfitError) as error:
+        read(tmp_path, text)
+    assert CONTRADICTIONS[text] in str(error.value)
+
+
 def test_numbers_that_are_none_are_counted_and_left_out(tmp_path):
     log = read(tmp_path, "free: 50 largest: nan\nfree: -1\nfree: 40 largest: 30\n")
     assert figures(log) == [(50, None, None), (40, None, 30)]
