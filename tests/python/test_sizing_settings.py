@@ -15,7 +15,7 @@ from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.sizing import systems
 from heapfit.sizing.demand import measure_units
-from heapfit.sizing.run_out import run_out
+from heapfit.sizing.run_out import RunOut, run_out
 from heapfit.sizing.settings import as_text, describe_run_out
 from heapfit.sizing.systems import SYSTEMS, SettingsOptions
 from heapfit.workloads.synthetic import generate_workload, parse_workload
@@ -326,6 +326,31 @@ def test_the_model_of_bursts_is_right_where_independent_requests_are_not(burst):
     assert 0.5 * seen.share < seen.in_bursts < 2 * seen.share
     assert seen.independent < seen.share / 3
     assert "in such bursts" in describe_run_out(seen)
+
+
+SELDOM = RunOut(
+    share=0.001, lowest=0.0005, highest=0.002, count=8, is_beyond=False, requests=5_000.0,
+    requests_a_day=None, independent=0.0001, in_bursts=0.0015, peak=12,
+)  # fmt: skip
+OFTEN = "Runs out for at most 0.1 % of requests (95 %: 0.05 % to 0.2 %), "
+MODELS = " Models: 0.15 % in such bursts, 0.01 % of independent requests."
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, f"{OFTEN}5 times a recording."),
+        ({"requests_a_day": 200_000.0}, f"{OFTEN}200 times a day."),
+        ({"requests": 500.0}, f"{OFTEN}with a chance of 39.3 % a recording."),
+        ({"is_beyond": True}, "Runs out for up to 0.1 % of requests, at most 5 times a recording, "
+            "by EXTRAPOLATION: what is recorded shows only that it is below 0.2 %. Most at once: "
+            "12."),
+        ({"share": 0.0, "highest": 0.0006}, "Never ran out in what is recorded: it does for less "
+            "than 0.06 % of requests."),
+    ],
+)  # fmt: skip
+def test_how_often_a_pool_runs_out_is_said_by_what_is_known(changed, said):
+    assert describe_run_out(replace(SELDOM, **changed)) == said + MODELS
 
 
 def test_nimbles_blocks_have_their_headers_inside(burst):
