@@ -18,16 +18,20 @@ from heapfit import _engine
 from heapfit.checks.check import check_recordings
 from heapfit.checks.system_run import place_in_region
 from heapfit.comparison.heap_map import subjects_of
+from heapfit.comparison.incumbents.heap import find_heap
+from heapfit.comparison.margin import HeapSize, MarginBasis, MarginKind
 from heapfit.comparison.verdict import select_row
 from heapfit.design.effort import MEANING, Effort
 from heapfit.design.offers import MOST_MEMORY
 from heapfit.design.preference import Preference
 from heapfit.errors import HeapfitError
+from heapfit.fitting.answer import Answer
 from heapfit.fitting.choosing import choose
 from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.fitting.verify.placements import find_first_difference
+from heapfit.forecast.load import Load
 from heapfit.generate import generate
 from heapfit.outputs.folder import exchange
 from heapfit.plan.plan_file import load_plan, save_plan
@@ -137,6 +141,43 @@ def test_a_larger_peak_makes_the_heap_larger_a_smaller_one_does_not(fitted, tmp_
     assert more.plan_file.peak == 2 * u_max
     assert less.plan_file.region == region
     assert "and changes nothing" in [*less.answer.sentences()][-1]
+
+
+# What 20 recordings with a peak of 10,000 B say, by what differs of them, the size, the answer.
+PARTS = "10,000 peak + 1,000 allocator + 1,104 reserve (other runs and changes)."
+TO_SET = "et the heap to 12,104 B (11.8 KiB)."
+KEPT = "eep heap_4 and set configTOTAL_HEAP_SIZE to 12,104 B (11.8 KiB)."
+FEW = "1 recording is too few for a peak below 64 KiB: record 4 and fit them together."
+SAID = [
+    ({}, {}, {}, [f"S{TO_SET}", PARTS, "It needs 1.100 of the peak; with the reserve 1.210."]),
+    ({"peaks": (10_000,)}, {}, {}, [f"For now s{TO_SET}", PARTS, FEW]),
+    ({}, {}, {"is_kept": True}, [f"K{KEPT}", PARTS]),
+    ({"peaks": (10_000,)}, {}, {"is_kept": True, "is_open": True}, [f"For now k{KEPT}", FEW]),
+    ({}, {}, {"is_kept": True, "is_known": False}, ["No fitted heap is worth it: FreeRTOS heap_4 "
+        "at 12,104 B (11.8 KiB) does."]),
+    ({}, {}, {"asked_peak": 9_999}, [f"S{TO_SET}", "Your --peak of 9,999 B is below the recorded "
+        "one and changes nothing: smaller heaps are relatively more fragmented."]),
+    ({}, {"peak": 20_000}, {"asked_peak": 20_000}, ["Set the heap to 24,200 B (23.6 KiB).",
+        "20,000 expected peak + 2,000 allocator + 2,200 reserve (other runs and changes)."]),
+    ({"events": 10}, {}, {}, ["10 events cannot tell a size: record 300 at least, of the program "
+        "at its work."]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("load", "size", "answer", "said"), SAID)
+def test_an_answer_says_what_to_set_its_parts_and_what_limits_it(load, size, answer, said):
+    known = MarginBasis(Load(**{"peaks": (10_000,) * 20, "events": 5_000} | load), MarginKind.PLAIN)
+    heap = find_heap("heap_4", 8) if answer.get("is_kept") else find_heap("tlsf", 8)
+    sized = replace(HeapSize(11_000, 10_000, 10_000, 10), **size)
+    told = Answer(sized, known, **{"asked_peak": None, "heap": heap} | answer)
+    sentences = told.sentences()
+    assert (sentences[0], [one for one in said if one not in sentences]) == (said[0], [])
+    limits = [one for one in sentences if "too few" in one or "--peak" in one]
+    assert limits == [one for one in said if "too few" in one or "--peak" in one]
+    is_start = "tell a size" in said[0] or "worth it" in said[0]
+    lasting = told.headline(lasts="10 min", saving="9 % less")
+    assert (": 9 % less." in lasting) != is_start
+    assert lasting.startswith("For a run of 10 min ") != is_start
 
 
 def test_a_margin_may_be_asked_for(fitted, tmp_path):
