@@ -473,6 +473,15 @@ def test_tags_are_devices_where_an_address_is_live_twice(tmp_path, tag):
         traces = [import_file(one, tmp_path / f"{i}.parquet") for i, one in enumerate(boots)]
         sizes = [next(one.batches(("size",)))["size"].tolist() for one in traces]
         assert [[size for size in one if size] for one in sizes] == [*map(list, ROOMS.values())]
+    # Long logs, too, of which not every line is looked at for a start.
+    log.write_text(
+        "".join(
+            f"{tag.format(room)}{call}\n"
+            for call in ("malloc(8) = 0x20001000", "free(0x20001000)") * 5_100
+            for room in ROOMS
+        )
+    )
+    assert len(cut_boots(log, find_format(log), tmp_path)) == len(ROOMS)
     calls = ("[net] malloc(8) = 0x100", "[ui] malloc(9) = 0x200", "[ui] free(0x100)")
     text = "\n".join([*calls, "[ui] malloc(7) = 0x100", ""])
     turned = text.translate(str.maketrans("12", "21"))  # in the next boot the addresses are others'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
 
@@ -78,33 +78,32 @@ def read_frames(log: Path) -> tuple[_engine.FrameTrace, dict[str, Any]]:
 
 def _cut_lines(content: bytes, own: OwnLines | None) -> Iterator[bytes]:
     """The lines of each boot of each device."""
-    is_long = content.count(b"\n") > _MOST_LINES
-    if is_long and not may_tell_start(content):
-        yield content
-        return
     lines = content.splitlines(keepends=True)
-    texts, _ = order_dates([line.decode("utf-8", "replace").rstrip() for line in lines])
+    texts: Sequence[str] = [line.decode("utf-8", "replace").rstrip() for line in lines]
+    texts = texts if len(lines) > _MOST_LINES else order_dates(texts)[0]
+    starts = map(may_tell_start, lines) if may_tell_start(content) else repeat(False, len(lines))
+    known = [*zip(lines, texts, starts, strict=True)]
     readers, pieces = defaultdict[str, LineReader](LineReader), dict[tuple[str, int], list[bytes]]()
-    for number, (line, text, devices) in enumerate(
-        zip(lines, texts, _find_devices(lines, texts, own), strict=True)
+    for number, ((line, text, is_start), devices) in enumerate(
+        zip(known, _find_devices(known, own), strict=True), 1
     ):
         for device in devices:
             reader = readers[device]
-            if not is_long or may_tell_start(line):
-                reader.read(number, text, texts[number + 1 : number + 1 + BEHIND])
+            if is_start or len(lines) <= _MOST_LINES:
+                reader.read(number, text, texts[number : number + BEHIND])
             pieces.setdefault((device, reader.boot), []).append(line)
     yield from map(b"".join, pieces.values())
 
 
-def _find_devices(
-    lines: Sequence[bytes], texts: Sequence[str], own: OwnLines | None
-) -> list[set[str]]:
+def _find_devices(lines: Sequence[tuple[bytes, str, bool]], own: OwnLines | None) -> list[set[str]]:
     """The devices that each line is of: tags in brackets, too, where it explains addresses.
 
     One device gives no address twice and frees none of another; lines that are lost may look so.
+    `lines`: each with its text, and whether it may tell a start.
     """
+    raws, texts, starts = zip(*lines, strict=True)
     known, tagged = find_devices(texts), find_devices(texts, None)
-    named = [*zip(accumulate(map(may_tell_start, lines)), tagged, lines, strict=True)]
+    named = [*zip(accumulate(starts), tagged, raws, strict=True)]
     together, apart = (
         sum(sum(count_unpaired(read_calls(b"".join(part), own))) for part in group(keyed).values())
         for keyed in (
