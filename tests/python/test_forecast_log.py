@@ -9,6 +9,7 @@ import codecs
 import gzip
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -396,7 +397,9 @@ def test_a_cycle_is_as_long_as_it_is_if_it_has_enough_states():
 
     assert find(960, 96) == pytest.approx(96 * 60, rel=0.03)
     assert find(30, 8) is None and find(40, 8) == pytest.approx(8 * 60, rel=0.1)
-    assert find(2000, 12) is None and find(1000, 12) == pytest.approx(12 * 60, rel=0.01)
+    assert (
+        find(2000, 12) == pytest.approx(find(1000, 12), rel=0.001) == pytest.approx(720, rel=0.01)
+    )
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -421,6 +424,20 @@ def test_a_fall_of_any_shape_is_named_and_ends_in_its_interval(shape):
         assert count_findings(shape, count, 0.8, range(10))["falls"] >= 9
     (by_its_end, begun, _), dates = judge_dates(shape, 100, range(10))
     assert dates >= 8 and by_its_end >= 0.8 and (begun >= 0.7 or shape not in STRAIGHT)
+
+
+@pytest.mark.parametrize("shape", ["line", "12 steps", "cycle", "root"])
+def test_a_fall_of_a_fifth_is_named(shape):
+    found = [count_findings(shape, count, 0.2, range(20))["falls"] for count in (40, 100, 300)]
+    assert sum(found) >= 51 and min(found) >= 14  # of 60
+
+
+def test_a_single_loss_is_no_fall():
+    draw, found = np.random.default_rng(4), Counter[Finding]()
+    for count in (40, 100, 300) * 10:
+        lost = 20_000 * (np.arange(count) > count * draw.random())
+        found[judge(100_000 - lost + draw.normal(0, 2_000, count)).finding] += 1
+    assert found[Finding.FALLS] <= 8  # of 30; 17 where one loss was as good as many
 
 
 def test_the_last_states_own_noise_is_in_the_latest_end():

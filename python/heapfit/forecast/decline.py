@@ -25,7 +25,8 @@ Numbers: TypeAlias = NDArray[np.float64]
 
 _CLEAR = 80.0  # score of a fall; 1 of 100 series without one have it at a dependence of 0.95
 _CLEAR_LATER = 20.0  # likewise, of what comes behind the first three tenths
-_DRIFT = 2.5  # times as much as steps up and down lose by chance, squared, is lost
+_SURE = 400.0  # score, times how often what steps up and down lose by chance, squared, is lost
+_ONE_LOSS = 12.0  # of the score is left above what a single loss would explain
 _LATER = 0.22  # of the loss comes there; less is what was filled at first
 _TIMES = 10  # as long a series: a fall that ends within it matters
 _MATTERS = 0.05  # of the level, by which steps up and down move: half of what a fall then loses
@@ -89,11 +90,17 @@ def fell(values: Numbers) -> bool:
     >>> fell(100 - np.arange(48.0) ** 2), fell(np.arange(48.0) % 7)
     (True, False)
     """
-    settled = values[: len(values) - len(values) // 10]
-    if len({*settled.tolist()}) < _NEWEST or _score(settled) < _CLEAR:
+    count = len(values) - len(values) // 10
+    settled = values[:count]
+    score = _score(settled)
+    if len({*settled.tolist()}) < _NEWEST or score < _CLEAR:
         return False
-    curve, (_, steps) = _fit_falling(settled), _find_noise(settled)
-    return float(curve[0] - curve[-1]) ** 2 >= _DRIFT * len(settled) * steps
+    curve, (_, steps), ahead = _fit_falling(settled), _find_noise(settled), np.arange(1, count)
+    losses = np.cumsum(settled - settled.mean())[:-1] ** 2 / (ahead * (count - ahead))
+    return bool(
+        (curve[0] - curve[-1]) ** 2 * score >= _SURE * count * steps
+        and losses.max() < curve.var() * (1 - _ONE_LOSS / score)
+    )
 
 
 def still_falls(values: Numbers) -> bool:
@@ -163,15 +170,18 @@ def find_decline(values: Numbers) -> Decline:
         count = min(int(count * _LONGER) + 1, len(values))
     (_, newest, spread), (since, rate, error) = found[0], found[-1]
     earlier = values[max(0, len(values) - 2 * since) : len(values) - since]
-    is_long = len(earlier) >= _NEWEST
-    before = -find_trend(earlier if is_long else values).slope
-    apart = _TURNS * hypot(error, find_error(len(earlier) if is_long else len(values)))
+    earlier = earlier if len(earlier) >= _NEWEST else values
+    before = -find_trend(earlier).slope
+    apart = _TURNS * hypot(error, find_error(len(earlier)))
     is_faster = rate - before > apart
     if before <= rate + apart:
         before = min(before, rate)
     if before < rate:
-        is_bent = speeds_up(values[-since - len(earlier) :] if is_long else values, since)
-        before = max(before, rate / _SPEEDED) if is_bent else 0.0
+        before = (
+            max(before, rate / _SPEEDED)
+            if speeds_up(values[-since - len(earlier) :], since)
+            else 0.0
+        )
     slowest = rate / _SLOWER if before > rate else rate
     doubt = NORMAL_95 * error / rate if rate > 0 else inf
     # A pace is above 0: as the lower end of a gamma law, which is 1 - doubt where that is small.

@@ -17,7 +17,6 @@ from heapfit.forecast.log.states import LARGEST_VALUE, Clock, HeapState, Telemet
 
 _DUMP = re.compile(r"heap windows (\d{1,10}) (\d{1,10}) (\d+) (\d+) (\d+):((?: \d{1,5}-\d{1,5})+)")
 _MOST_DOUBLINGS = 31
-FORM = "heap windows"
 
 
 def read_dump(name: str, lines: Sequence[tuple[int, str]]) -> TelemetryLog | None:
@@ -43,4 +42,4 @@ def read_dump(name: str, lines: Sequence[tuple[int, str]]) -> TelemetryLog | Non
         # What the unit cuts off is added to the most.
         for part, live in ((0.25, least * unit), (0.75, min(region, (most + 1) * unit - 1)))
     ]
-    return TelemetryLog(FORM, states, Clock.CALLS, 0, (), region)
+    return TelemetryLog("heap windows", states, Clock.CALLS, 0, (), region)

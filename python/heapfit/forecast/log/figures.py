@@ -132,8 +132,7 @@ def _carry_total(found: Sequence[Sample]) -> None:
         for one in found
         if Field.ALLOCATED in one.values and one.values.get(Field.SHARE)
     ]
-    has_total = any(Field.TOTAL in one.values for one in found)
-    total = float(np.median(shares)) if shares and not has_total else None
+    total = float(np.median(shares)) if shares and not _column(found, Field.TOTAL) else None
     for one in found:
         total = one.values.get(Field.TOTAL, total)
         if total is not None:
@@ -145,8 +144,9 @@ def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
     amounts = {*Field} - {Field.FAILURES, Field.SHARE}
     values = [one.values[field] for one in found for field in amounts & one.values.keys()]
     # Beside whole free bytes a used figure with a fraction is per cent.
-    split = _column(found, Field.FREE) or _column(found, Field.ALLOCATED)
-    is_split = any(value % 1 for value in split)
+    is_split = any(
+        value % 1 for value in _column(found, Field.FREE) or _column(found, Field.ALLOCATED)
+    )
     is_few = max(values) <= _FEW.get(found[0].memory, -1)
     if not (is_few or (is_split and max(values) < 1 << 20)):
         return ()

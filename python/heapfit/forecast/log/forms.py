@@ -261,15 +261,14 @@ class TableForm:
             _name_column(name) in MAIN and re.search(r"\d|nan", row[name]) for name in row
         )
         is_row = self._separator is not None or (
-            all(map(_may_be_cell, row, row.values()))
+            # In a column of figures stands a number, or that there is none.
+            all(
+                _name_column(name) in (None, Field.HEAP) or SIGN["numeral"].match(cell)
+                for name, cell in row.items()
+            )
             and not re.search(r"\s\S+:(\s|$)", line.text.removeprefix(self._tag))
         )
         return _read_row(row, line.moments) if has_bytes and is_row else []
-
-
-def _may_be_cell(name: str, text: str) -> bool:
-    """True if a text may stand in a column: in one of figures a number, or that there is none."""
-    return _name_column(name) in (None, Field.HEAP) or bool(SIGN["numeral"].match(text))
 
 
 def _cut(text: str, separator: str | None) -> list[str]:

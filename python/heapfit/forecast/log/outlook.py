@@ -42,8 +42,9 @@ ASSUMED = (1024, 4096)  # bytes of a request that may fail, where none did
 _STARTUP = 10  # the first tenth is left out
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows
 _FULL_WINDOWS = 0.75  # share of windows that have a state
-_SHORTEST_CYCLE = 4  # states
 _STEEP = 5.0  # times the median move, that a collector brings back
+_FINER = 8  # times as finely as there are states are waves looked for
+_SLOWEST = 20  # likewise, of the periods of a wave: 2.5
 _KEPT = 0.65  # of the variance around the line that a cycle explains
 _PHASES = 168  # of a cycle: a week by the hour
 _LAST = 3  # states, whose median is where a boot ends
@@ -257,16 +258,15 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
     series = _pool([_read_series(one) for one in alike])
     period = _find_period(series)
     states = len(series.places)
-    width, highs, lows = _cut(
-        series, states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
-    )
+    most = states // 2 if log.clock is Clock.CALLS else min(WINDOWS, states)
+    width, highs, lows = _cut(series, most)
     seen = Outlook(
         log, alike[-1], len(alike), Finding.STEADY, "", None, (), period, len(highs), needed=needed
     )
     if not len(highs):
         return _say_without_trend(replace(seen, finding=Finding.TOO_SHORT, reason=_shortage(seen)))
     last = series if alike[-1] is boots[-1] else _read_series(boots[-1])
-    falling = [*_find_falling(series, seen, last)]
+    falling = [*_find_falling(series, last, most, period)]
     if falling:
         first = falling[0]
         return replace(
@@ -277,10 +277,11 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
             run_outs=(*_find_run_outs(falling, seen),),
         )
     for name, one in _list_measures(series):
-        if doubt := _find_doubt(one, seen.windows):
+        if doubt := _find_doubt(one, most):
             return replace(seen, finding=Finding.UNCLEAR, reason=doubt.format(name or "it"))
-    is_filled = period is None and fell(highs)
-    seen = _say_without_trend(replace(seen, reason=_LEVEL_SINCE if is_filled else ""))
+    seen = _say_without_trend(
+        replace(seen, reason=_LEVEL_SINCE if period is None and fell(highs) else "")
+    )
     together = ceil((period or 0) / width) or 1
     whole = len(lows) // together * together
     return replace(
@@ -308,9 +309,9 @@ def _list_measures(series: _Series) -> Iterator[tuple[str, _Series]]:
         yield "its largest block", _Series(places, blocks, blocks, blocks)
 
 
-def _find_doubt(series: _Series, windows: int) -> str:
+def _find_doubt(series: _Series, most: int) -> str:
     """Why it cannot be told of a series that does not fall that it is level; "" if it is."""
-    _, highs, lows = _cut(series, windows)
+    _, highs, lows = _cut(series, most)
     begin, end = (0.3, 0.7) if fell(highs) else (0.0, 0.5)
     if len(highs) and not is_level(highs, lows, int(begin * len(highs)), int(end * len(highs))):
         return _LOWER
@@ -318,9 +319,11 @@ def _find_doubt(series: _Series, windows: int) -> str:
     return _WANDERS if wanders(series.free[int(2 * begin * len(series.free)) :]) else ""
 
 
-def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Falling]:
+def _find_falling(
+    series: _Series, last: _Series, most: int, period: float | None
+) -> Iterator[_Falling]:
     """The free bytes and the largest block, where they fall, on the level of the last boot."""
-    more = 0.0 if seen.period is None else _find_season(series, seen.period)
+    more = 0.0 if period is None else _find_season(series, period)
     calm = series._replace(free=series.free - more, dips=series.dips - more)
     # What the last boot has more at its end, of a cycle as well, if it is another one.
     ends, owns = (
@@ -328,17 +331,11 @@ def _find_falling(series: _Series, seen: Outlook, last: _Series) -> Iterator[_Fa
         for whole in (last, series)
     )
     for name, one in _list_measures(calm):
-        _, highs, lows = _cut(one, seen.windows)
+        width, highs, lows = _cut(one, most)
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
-            # One more state in some windows than in others is a swing that the log does not show.
-            even = len(one.places) // ceil(len(one.places) / seen.windows)
-            width, highs, lows = next(
-                cut for most in (even, seen.windows) if len((cut := _cut(one, most))[1])
-            )
             gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
-            decline = find_decline(lows if name else highs)
-            yield _Falling(decline, highs + gained, lows + gained, width, bool(name))
+            yield _Falling(find_decline(values), highs + gained, lows + gained, width, bool(name))
 
 
 def _find_reserves(lows: Numbers) -> Mapping[int, float]:
@@ -399,12 +396,14 @@ def _find_season(series: _Series, period: float) -> Numbers:
 def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
     """Windows of equal length, fewer where too many of them would be empty; none if all would.
 
+    With as many states each if they are even: one more in some of them is a swing of its own.
     Their width in seconds or states; of each the most and the least free bytes. Empty ones lie
     between their neighbours. Those between two steep rises have the ones of the time since.
     """
     places = series.places
     span = float(places[-1] - places[0]) * (1 + 1 / max(1, len(places) - 1))
-    for count in range(most, FEWEST_WINDOWS - 1, -4):
+    even = len(places) // ceil(len(places) / most)
+    for count in (one for one in (even, *range(most, 0, -4)) if one >= FEWEST_WINDOWS):
         number = np.minimum(
             ((places - places[-1] + span) / span * count - 1e-9).astype(int), count - 1
         )
@@ -495,9 +494,13 @@ def _find_period(series: _Series) -> float | None:
     grid = np.linspace(places[0], places[-1], count)
     values = np.interp(grid, places, series.free)
     values -= np.polyval(np.polyfit(grid - grid[0], values, 1), grid - grid[0])
-    lag = find_lag(values)
-    if lag is None or lag < _SHORTEST_CYCLE:
-        return None
+    lag: float | None = find_lag(values)
+    if lag is None:
+        # Few periods, or few states in one: a wave may show them.
+        power = np.abs(np.fft.rfft(values, _FINER * count))[_SLOWEST:] ** 2
+        if 2 * power.max() < _KEPT * count * float(values @ values):
+            return None
+        lag = _FINER * count / (_SLOWEST + int(power.argmax()))
     # Noise moves the lag by up to a period over the number of periods, the grid by half a step.
     best, apart = lag * (grid[1] - grid[0]), max(0.5, lag * lag / count) * (grid[1] - grid[0])
     for finer in (1, 1 / 30):

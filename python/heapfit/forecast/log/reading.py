@@ -177,8 +177,9 @@ def _find_held(one: Sample) -> float | None:
     if not is_row or known & {Field.FREE, Field.AVAILABLE, Field.TOTAL}:
         return None
     # A bare "heap" that a peak stands beside is what is used.
-    is_used = Field.MOST in known
-    return one.values.get(Field.ALLOCATED, one.values.get(Field.HEAP) if is_used else None)
+    return one.values.get(
+        Field.ALLOCATED, one.values.get(Field.HEAP) if Field.MOST in known else None
+    )
 
 
 def _make_holders(heap: TelemetryLog, found: Sequence[Sample]) -> list[TelemetryLog]:
