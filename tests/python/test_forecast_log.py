@@ -1182,6 +1182,23 @@ def test_a_leak_below_a_collectors_sawtooth_ends_in_its_interval(each, uneven):
     assert right >= 7
 
 
+@pytest.mark.parametrize(("leak", "left_over"), [(60, 12_000), (100, 20_000), (60, 6_000)])
+def test_a_collector_that_waits_until_little_is_left_dies_when_its_highs_are_there(leak, left_over):
+    """Half of each life is seen: its lows never fall, and dated by them it ended far too soon."""
+    right = 0
+    for seed in range(8):
+        random, free, kept, used = np.random.default_rng(seed), list[float](), 20_000.0, 20_000.0
+        while kept < 100_000 - 1024:
+            kept += leak * random.uniform(0.5, 1.5)
+            used += random.uniform(1_400, 2_600)
+            used = kept if 100_000 - used < left_over else used
+            free.append(100_000 - used)
+        run_out = judge(np.array(free[: len(free) // 2])).run_out
+        left = 60.0 * (len(free) - len(free) // 2)
+        right += run_out is not None and run_out.earliest <= left <= (run_out.latest or np.inf)
+    assert right >= 7
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_leak_is_seen_below_few_and_uneven_collections(seed):
     """12 times in 300 states 20,000 B are collected; four fifths of the start are lost."""

@@ -37,8 +37,7 @@ def cut_boots(
     source: Path, form: Format | None, folder: Path, own: OwnLines | None = None
 ) -> list[Path]:
     """The boots that have calls, each as a file in `folder`; the source itself if it has one."""
-    is_log = form in (LOG, FRAMES) and source.is_file()
-    if not is_log or source.stat().st_size > _LARGEST:
+    if form not in (LOG, FRAMES) or not source.is_file() or source.stat().st_size > _LARGEST:
         return [source]
     content = b"".join(read_chunks(source))
     pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content, own)

@@ -141,8 +141,10 @@ class LineReader:
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
             self._times.pop(Clock.UPTIME, None)
-        above = {Clock.DATE: self._day or 0.0} if day else {}  # of lines below, and no boot's end
-        times = above | self.advance(number, moments, behind)
+        # A day is that of the lines below, and no boot's end.
+        times = ({Clock.DATE: self._day or 0.0} if day else {}) | self.advance(
+            number, moments, behind
+        )
         return LogLine(raw, text, times, self.boot > before)
 
     def advance(

@@ -22,10 +22,11 @@ _BYTES_AN_EVENT = 8  # of a recording's file, about
 
 def read_paths(word: str, kinds: Sequence[SourceKind], *, is_one: bool) -> list[Path]:
     """The files that a word names, each of one of these kinds; `is_one`: of no folder or list."""
-    is_single = is_one or SourceKind.RECORDING not in kinds
     return [
         require_kind(path, *kinds)
-        for path in ([Path(word)] if is_single else list_recordings([word]))
+        for path in (
+            [Path(word)] if is_one or SourceKind.RECORDING not in kinds else list_recordings([word])
+        )
     ]
 
 

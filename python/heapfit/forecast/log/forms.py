@@ -223,9 +223,13 @@ class TableForm:
             names = ["block" if one.lower() == "size" else one for one in names]
         fields = {_name_column(name) for name in names} - {None}
         told = fields if separator else fields - {Field.HEAP}
-        has_names = len(names) > 1 and all(names[1:])
         is_one = separator or re.match("(?i)(task|thread|module|owner)$", "".join(names[:1]))
-        is_head = has_names and bool(fields & {*MAIN}) and len(told) > (not is_one)
+        is_head = (
+            len(names) > 1
+            and all(names[1:])
+            and bool(fields & {*MAIN})
+            and len(told) > (not is_one)
+        )
         if is_head:
             self._names, self._separator = names, separator
         return is_head

@@ -32,7 +32,7 @@ from heapfit.forecast.decline import (
 from heapfit.forecast.load import USUAL, find_level
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
 from heapfit.forecast.period import find_lag
-from heapfit.forecast.trend import rank_correlation
+from heapfit.forecast.trend import find_trend, rank_correlation
 from heapfit.plan.brief import Brief
 
 WINDOWS = 48
@@ -42,6 +42,7 @@ ASSUMED = (1024, 4096)  # bytes of a request that may fail, where none did
 _STARTUP = 10  # the first tenth is left out
 _MOST_DEPENDENCE = 0.5  # rank correlation of neighbouring windows
 _FULL_WINDOWS = 0.75  # share of windows that have a state
+_EVEN_LOWS = 8  # times as high is a tooth as the lows differ, that a collector waits for
 _STEEP = 5.0  # times the median move, that a collector brings back
 _FINER = 8  # times as finely as there are states are waves looked for
 _SLOWEST = 20  # likewise, of the periods of a wave: 2.5
@@ -334,6 +335,14 @@ def _find_falling(
         width, highs, lows = _cut(one, most)
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
+            # A collector that waits until little is left: only when its highs come down there, of
+            # which each is that of the last tooth.
+            if (
+                find_trend(lows).slope > find_trend(highs).slope / 2
+                and _EVEN_LOWS * lows.std() < (highs - lows).mean()
+                and (tooth := _find_tooth(one))
+            ):
+                lows = highs - (highs[0] - highs[-1]) * tooth / (width * len(highs))
             gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
             yield _Falling(find_decline(values), highs + gained, lows + gained, width, bool(name))
 
@@ -414,7 +423,7 @@ def _cut(series: _Series, most: int) -> tuple[float, Numbers, Numbers]:
                 for extreme, values in ((np.maximum, series.free), (np.minimum, series.dips))
             )
             behind = int(count * _find_tooth(series) / span)  # windows that have a rise at least
-            last = [slice(max(0, i - behind), i + 1) for i in range(count)]
+            last = [slice(max(0, i - behind), max(i, behind) + 1) for i in range(count)]
             return (
                 span / count,
                 np.array([highs[one].max() for one in last]),
