@@ -742,7 +742,10 @@ def test_settings_of_a_capture_are_text_to_copy(tmp_path, capture, system, line)
     done = heapfit(*arguments, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert line in done.stdout
-    assert "RAM of buffers x bytes" in done.stdout and not done.stderr
+    assert (
+        "RAM of buffers x bytes, headers included" in " ".join(done.stdout.split(" * "))
+        and not done.stderr
+    )
     content = heapfit_json(*arguments, folder=tmp_path)
     assert content["text"].rstrip("\n") == done.stdout.rstrip("\n")
     assert f"{line}{content['settings'][1]['value']}" in done.stdout

@@ -114,7 +114,7 @@ def as_text(settings: Settings) -> str:
     lines += [
         line
         for remark in settings.remarks
-        for line in _comment_lines(settings.form, f"{remark[0].upper()}{remark[1:]}.")
+        for line in _comment_lines(settings.form, _sentence(remark))
     ]
     for one in settings.settings:
         lines += [
@@ -123,6 +123,16 @@ def as_text(settings: Settings) -> str:
             _line(settings.form, one),
         ]
     return "\n".join([*lines, ""])
+
+
+def _sentence(remark: str) -> str:
+    """A remark as a sentence; what begins with a name keeps it.
+
+    >>> _sentence("bytes are those of PBUF_POOL alone"), _sentence("heap_4 is kept.")
+    ('Bytes are those of PBUF_POOL alone.', 'heap_4 is kept.')
+    """
+    first = remark[0].upper() if remark.split(" ", 1)[0].isalpha() else remark[0]
+    return f"{first}{remark[1:].rstrip('.')}."
 
 
 def explain_setting(setting: Setting) -> str:

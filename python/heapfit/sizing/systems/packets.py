@@ -130,11 +130,14 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
     best, holds = least_memory(pools), part["holds"]
     count, why = best.run_out.count, f"Buffers of all {holds} at once."
     if part.get("counts_bytes"):
-        why = f"{count} packets at once, each with its own header."
-        count = best.memory
+        count, why = best.memory, f"{count} packets at once, each with its own header."
     size_why = "As given" if given else "Needs the least RAM of the sizes compared"
-    size_why = f"{size_why}, for whole {holds}."
-    sizing.add(size_name, size_default, size_why, value=best.layout.buffer_size)
+    sizing.add(
+        size_name,
+        size_default,
+        f"{size_why}, for whole {holds}.",
+        value=best.layout.buffer_size,
+    )
     sizing.add(name, default, why, value=count, run_out=best.run_out)
     sizing.choices = tuple(
         BufferChoice(
@@ -147,7 +150,7 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
         for one in pools
     )
     sizing.remarks.append(
-        "RAM of buffers x bytes (*: extrapolated): "
+        "RAM of buffers x bytes, headers included (*: extrapolated): "
         + "; ".join(
             f"{one.count}{'*' * one.is_extrapolated}x{one.buffer_size}: {one.memory:,} B"
             for one in sizing.choices
