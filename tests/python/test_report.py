@@ -33,14 +33,16 @@ from heapfit.comparison.margin import heap_size
 from heapfit.comparison.matrix import ComparisonRequest, Matrix, compare_traces
 from heapfit.design.portfolio import comparison_portfolio
 from heapfit.drawing import parts
-from heapfit.drawing.html import write_document
+from heapfit.drawing.document import Document
+from heapfit.drawing.html import render, write_document
+from heapfit.drawing.parts import Heading, Strip
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.printable import printable
-from heapfit.plan.plan import Plan
+from heapfit.plan.plan import Plan, Pool
 from heapfit.plan.plan_file import PlanFile, load_plan
 from heapfit.plan.quantities import format_share
 from heapfit.results.check_page import check_page
@@ -48,6 +50,7 @@ from heapfit.results.fit_page import case_from_fit, render_fit, write_report
 from heapfit.results.matrix import comparison_page
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.peak import find_holders
+from heapfit.results.sections.plan_layers import plan_section
 from heapfit.trace.live_blocks import live_blocks
 from heapfit.trace.loaded import LoadedTrace, load_trace
 from heapfit.trace.profile import profile_trace
@@ -575,3 +578,33 @@ def test_a_hostile_name_is_no_markup_in_a_chart(pooled, name, tmp_path):
     ours = re.sub(r"</?(b|sub|extra)>", "", text)
     assert "<" not in ours
     assert ">" not in ours
+
+
+def test_a_plan_is_drawn_to_scale_level_by_level():
+    plan = Plan("budgeted", {}, (Pool(24, 40, True), Pool(104, 2, True)), Plan("tlsf"))
+    drawn, bare = (plan_section(plan, region, ["a = 1"]).parts for region in (4096, None))
+    (strip,) = (one for one in drawn if isinstance(one, Strip))
+    pieces = [(one.name, one.bytes, one.look, one.label) for one in strip.pieces]
+    assert pieces == [
+        ("control", 24, "rest", ""),
+        ("24 B", 40 * 24, "pool", "24 B"),
+        ("104 B", 2 * 104, "pool", ""),  # too narrow for a label
+        ("shared", 4096 - 24 - 960 - 208, "rest", "shared"),
+    ]
+    assert strip.caption.startswith("The region to scale")
+    assert not any(isinstance(one, Strip) for one in bare)
+    assert [one.text for one in drawn if isinstance(one, Heading)] == [
+        "Allocator: budgeted",
+        "Shared allocator, for requests that no pool serves: tlsf",
+        "The plan file",
+    ]
+    page = Page(render(Document("fit", "", (), [plan_section(plan, 4096, ["a = 1"])])))
+    rounds = "requests that round up to this size"
+    for row in (
+        ["24 B", "40", "960 B", "23.4 %", rounds],
+        ["104 B", "2", "208 B", "5.1 %", rounds],
+        ["together", "42", "1,168 B", "", ""],
+    ):
+        assert row in [[" ".join(cell.split()) for cell in one] for one in page.rows]
+    kept = plan_section(Plan("tlsf"), None, heap="heap_4").parts[0]
+    assert "heap_4 is the system's own heap: no code is written for it." in kept.text
