@@ -688,6 +688,13 @@ def test_a_leak_that_leaves_one_block_is_no_fragmentation(tmp_path):
     text = " ".join(describe_failure(find_outlook(read_log(file))))
     assert "the largest block, 2,320 B in the nearest state, falls by up to 240 B" in text
     assert text.endswith("and was too small.")
+    steady = [  # in another region 48,000 B are free all the time, in none a request fits at last
+        f"I ({900_000 * n}) mem: free heap {118_000 - 900 * n}, largest block {70_000 - 900 * n}"
+        for n in range(59)
+    ]
+    file.write_text("\n".join([*steady, "E (53100000) app: could not allocate 18100 bytes"]))
+    text = " ".join(describe_failure(find_outlook(read_log(file))))
+    assert "largest block" in text and "fragmented" not in text
 
 
 @pytest.mark.parametrize("name", ASKED_OF_ONE)

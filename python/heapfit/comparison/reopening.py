@@ -83,8 +83,7 @@ class PrunedRows:
 
     def _search(self, row: Row, comparison: Comparison) -> tuple[Row, Work]:
         """A pruned row, searched if it may be the best; and the work that took."""
-        best = select_row(comparison, self.pools)
-        size = best.heap_size
+        size = select_row(comparison, self.pools).heap_size
         limit = None if size is None else largest_r_safe(size.region - UNIT, row.known)
         if limit is not None and limit < (row.r_safe_at_least or 0):
             return row, Work()

@@ -66,8 +66,7 @@ class BlockGroup:
 
         Blocks that live long gather, too, in a short recording, before the first of them are freed.
         """
-        rose = find_trend(self.troughs).slope * (len(self.troughs) // 2)
-        return self.old >= _KEPT * rose
+        return self.old >= _KEPT * find_trend(self.troughs).slope * (len(self.troughs) // 2)
 
 
 def find_joint_trend(growth: Sequence[BlockGroup]) -> Trend:

@@ -13,6 +13,7 @@ from heapfit.forecast.log.states import TelemetryLog
 from heapfit.plan.quantities import format_count
 
 _MOST_LISTED = 32  # heaps beside the first
+_MORE = 1.2  # times as much is free beside the largest block where memory breaks up, not is lost
 
 
 def describe_dry_pools(seen: Sequence[Outlook]) -> list[str]:
@@ -64,9 +65,12 @@ def describe_failure(seen: Outlook) -> list[str]:
     if last is None or last.failed is None:
         return []
     found = f"A request of {last.failed:,} B failed with {last.free:,} B free"
-    apart = " What is free is fragmented." * (2 * (last.largest or 0) < last.free)
-    blocks = pairwise(one.largest for one in seen.boot if one.largest is not None)
-    step = max((one - after for one, after in blocks), default=0)
+    known = [one for one in seen.boot if one.largest is not None]
+    beside = [one.free - (one.largest or 0) for one in (*known[:1], last)]
+    apart = " What is free is fragmented." * (
+        2 * beside[-1] > last.free and (len(known) < 2 or beside[-1] > _MORE * beside[0])
+    )
+    step = max((a - b for a, b in pairwise(one.largest or 0 for one in known)), default=0)
     is_enough = last.largest is not None and last.free >= last.failed <= last.largest
     is_near = is_enough and (last.largest or 0) - last.failed < step
     return which_hold(
@@ -96,10 +100,5 @@ def _describe_left(log: TelemetryLog) -> str:
     """What is free, at last and at least, what failed, and what sets the size."""
     size = f" of {log.region:,}" if log.region else ""
     left = f"{log.states[-1].free:,}{size} {log.unit} free at last, {log.least:,} at least"
-    return "".join(
-        which_hold(
-            (True, left),
-            (log.failures, f", {format_count(log.failures, 'request')} failed"),
-            (log.setting, f" (its size: {log.setting})"),
-        )
-    )
+    failed = (log.failures, f", {format_count(log.failures, 'request')} failed")
+    return "".join(which_hold((True, left), failed, (log.setting, f" (its size: {log.setting})")))

@@ -128,8 +128,7 @@ def _draw_kind(kind: RecordingKind) -> Chart:
     profile, windows, trend = kind.profile, kind.windows, kind.trend
     middles, last = (windows.starts + windows.events / 2).tolist(), len(windows) - 1
     flat = windows.troughs - trend.slope * np.arange(len(windows))
-    level = float(np.median(flat)) if last > 0 else 0.0
-    middle = level + trend.slope * last / 2
+    middle = (float(np.median(flat)) if last > 0 else 0.0) + trend.slope * last / 2
     slopes = (
         ("trend", trend.slope, "solid"),
         ("slowest of 95 %", trend.low, "dot"),
