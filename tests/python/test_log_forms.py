@@ -240,6 +240,22 @@ def test_an_uptime_counts_what_its_steps_tell(tmp_path, form):
     assert ("taken as ms" in " ".join(log.notes)) == (unit == 0.001 and "ms" not in form)
 
 
+@pytest.mark.parametrize(("step", "seconds"), [(60_000, 60), (60, 60), (3600, 3600)])
+def test_a_column_of_uptimes_counts_what_its_steps_tell(tmp_path, step, seconds):
+    for head, row in (("uptime,free", "{0},{1}"), ("free;rssi;Uptime", '{1};-61;"{0}"')):
+        lines = (row.format(1_234 + step * i, FIRST - STEP * i) for i in range(STATES))
+        (tmp_path / "device.csv").write_text("\n".join((head, *lines)))
+        log = read_log(tmp_path / "device.csv")
+        assert (log.states[1].seconds or 0) - (log.states[0].seconds or 0) == pytest.approx(seconds)
+        assert ("taken as ms" in " ".join(log.notes)) == (step != seconds)
+
+
+def test_the_most_used_tells_the_least_free(tmp_path):
+    lines = (f"heap used {100 + i} kB of 320 kB, most {140 + i} kB" for i in range(STATES))
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    assert read_log(tmp_path / "device.log").states[-1].least == (180 - STATES + 1) * 1024
+
+
 def test_topics_keep_their_names(tmp_path):
     rooms = ("home/kitchen/free_heap", "home/garage/heap/free")
     lines = (f"{room} {FIRST - STEP * i}" for i in range(STATES) for room in rooms)

@@ -295,9 +295,21 @@ def _settle_counts(lines: Sequence[str]) -> tuple[Sequence[str], str]:
     >>> _settle_counts(["[2] free 90", "[62] free 80", "[1764495000] free 70"])[0][1:]
     ['[62 s since 1970] free 80', '[1764495000] free 70']
     """
-    found = [*map(_SIGN["count"].match, lines)]
+    names = next(filter(None, map(_SIGN["uptime_column"].match, lines)), None)
+    cell = _SIGN["uptime_cell"].pattern.replace(
+        "COLUMNS", str(len(re.findall(r"[,;\t]", names[1] if names else "")))
+    )
+    found = max(
+        (
+            [*map(re.compile(rule).match, lines)]
+            for rule in (_SIGN["count"], cell)[: 1 + bool(names)]
+        ),
+        key=lambda one: len([*filter(None, one)]),
+    )
     counts = [int(one["count"]) for one in found if one]
-    sign, unit, least, most = _find_unit(counts, any(one["uptime"] for one in found if one))
+    sign, unit, least, most = _find_unit(
+        counts, any(one["uptime"] is not None for one in found if one)
+    )
     return [
         f"{one['open']}{sign}{one['text']}{one['behind'] or unit}{line[one.end() :]}"
         if one and least <= int(one["count"]) < most

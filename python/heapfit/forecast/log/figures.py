@@ -147,8 +147,7 @@ def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
     is_split = any(
         value % 1 for value in _column(found, Field.FREE) or _column(found, Field.ALLOCATED)
     )
-    is_few = max(values) <= _FEW.get(found[0].memory, -1)
-    if not (is_few or (is_split and max(values) < 1 << 20)):
+    if max(values) > _FEW.get(found[0].memory, -1) and not (is_split and max(values) < 1 << 20):
         return ()
     for one in found:
         for field in amounts & one.values.keys():

@@ -317,8 +317,13 @@ def _find_time(name: str, text: str) -> dict[Clock, float]:
     is_time = SIGN["date_cell"].match(text) or (
         SIGN["time_column"].search(short) and not (path and len(short) < 2)
     )
-    unit = "ms" if re.search(r"milli|ms\b", short) else "s"
-    return parse_time(f"{text.strip()} {unit}") if is_time and not _name_column(name) else {}
+    unit = " ms" if re.search(r"milli|ms\b", short) else " s"
+    # A count's own unit is that of log_lines.py.
+    return (
+        parse_time(text.strip().replace("_ms", " ms") + unit)
+        if is_time and not _name_column(name)
+        else {}
+    )
 
 
 def _name_column(name: str) -> Field | None:

@@ -173,8 +173,11 @@ def _read_lines(
 def _find_held(one: Sample) -> float | None:
     """The bytes that a row tells a task or a pool to hold, of a heap that other lines tell of."""
     known = one.values.keys()
-    is_row = one.is_whole and one.names and one.memory and not find_memory(one.memory)
-    if not is_row or known & {Field.FREE, Field.AVAILABLE, Field.TOTAL}:
+    if (
+        not (one.is_whole and one.names and one.memory)
+        or find_memory(one.memory)
+        or known & {Field.FREE, Field.AVAILABLE, Field.TOTAL}
+    ):
         return None
     # A bare "heap" that a peak stands beside is what is used.
     return one.values.get(

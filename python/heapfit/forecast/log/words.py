@@ -38,7 +38,7 @@ _RULES = tuple(
 )
 # What else a number is behind a figure of the same moment.
 _BEHIND = (
-    (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|peak)\W*$")),
+    (Field.ALLOCATED, Field.MOST, re.compile(r"^\W*(max|maximum|most|highest|peak)\W*$")),
     (Field.HEAP, Field.LEAST, re.compile(r"^(?!.*stack).*\b(min|minimum|lowest|least)\W*$")),
     (
         Field.FREE,
