@@ -140,7 +140,7 @@ class _ArrowStream(io.BufferedIOBase):
     def __init__(self, plain: BinaryIO, codec: str) -> None:
         self._plain, self._codec = plain, codec
         self._given = 0
-        self._contents = [self._open()]  # the last is read; one that is dropped closes the file
+        self._content = self._open()  # dropped, one closes the file, which _read_again reads last
         self._error: OSError | None = None  # of the next call
 
     def _open(self) -> pa.CompressedInputStream:
@@ -151,7 +151,7 @@ class _ArrowStream(io.BufferedIOBase):
         if self._error is not None:
             raise self._error
         try:
-            piece: bytes = self._contents[-1].read(size)
+            piece: bytes = self._content.read(size)
         except OSError as error:
             if not self._plain.seekable():
                 raise
@@ -165,7 +165,6 @@ class _ArrowStream(io.BufferedIOBase):
     def _read_again(self, size: int) -> bytes:
         self._plain.seek(0)
         content = self._open()
-        self._contents.append(content)
         rest = self._given
         while rest and (given := content.read(min(PIECE, rest))):
             rest -= len(given)
