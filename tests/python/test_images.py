@@ -220,6 +220,25 @@ def test_several_overwritten_headers_are_named(tmp_path):
     assert [line.startswith("DAMAGED") for line in describe_heap(heap)[:5]] == [0, 1, 1, 1, 0]
 
 
+@pytest.mark.parametrize("size", [0x140, 0x240])
+def test_a_size_that_a_text_one_byte_too_long_cut_is_named(size, tmp_path):
+    """Of newlib-nano: what the cut size leads to is no header."""
+    sizes, start = [20, 40, size, 28, 60, 36], RAM + 64
+    ram, places = bytearray(b"\x81" * 2048), [start]
+    for one in sizes:
+        struct.pack_into("<I", ram, places[-1] - RAM, one)
+        places.append(places[-1] + one)
+    ram[places[2] - RAM] = 0
+    struct.pack_into("<III", ram, 0, 0, start, places[-1])
+    names = ("__malloc_free_list", "__malloc_sbrk_start", "heap_end")
+    path = tmp_path / "core.elf"
+    symbols = {name: (RAM + 4 * i, 4) for i, name in enumerate(names)}
+    path.write_bytes(elf(symbols, {RAM: bytes(ram)}))
+    (heap,) = read_image(path, path).heaps
+    assert [one[:2] for one in heap.damage] == [(places[2], places[1] + 4)]
+    assert [one.span for one in heap.pieces("live")] == [20, 40, 28, 60, 36]
+
+
 def test_a_protected_heap_4_is_read_by_its_canary(tmp_path):
     """Its links stand xored; all of them are, those of used blocks, too."""
     canary, found, at = 0x5CA1AB1E, memory(), HEAP
@@ -364,6 +383,9 @@ NOT_HELD = {
     "0x20000008 was not captured": elf(SYMBOLS, {RAM + 0x100: bytes(64)}),
     "has the symbols of none": elf({"main": (RAM, 4)}, {RAM: bytes(64)}),
     "has no symbols": elf({}, {RAM: bytes(64)}),
+    "CONFIG_DEBUG_COREDUMP_MEMORY_DUMP_LINKER_RAM captures it": elf(
+        {"sys_heap_alloc": (8, 4), "_system_heap": (RAM + 64, 12)}, {RAM: bytes(64)}
+    ),
     "CONFIG_ESP_COREDUMP_CAPTURE_DRAM": elf(
         {"registered_heaps": (RAM, 4)}, {RAM: struct.pack("<I12I", RAM + 4, *[0x3FC00000] * 12)}
     ),

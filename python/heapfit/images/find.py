@@ -93,7 +93,7 @@ def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
     that is not whole is damage), nor are many sizes that are all multiples of more.
     """
     unread = sum(one.span for one in heap.blocks if one.state not in (LIVE, FREE))
-    wrong = len(heap.damage) - len(heap.pieces(LIVE)) if row["asked"] else bool(heap.damage)
+    wrong = 2 * len(heap.damage) - len(heap.pieces(LIVE)) if row["asked"] else bool(heap.damage)
     step = row["step"] if len(heap.blocks) > _FEW else 0
     return (
         wrong + len(heap.assumed),
@@ -106,7 +106,6 @@ def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
 def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
     """The name of each record of this kind of heap, and what its paths may begin with."""
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
-    matched = ((name, re.fullmatch(row["named"], name)) for name in memory.symbols)
     named = (
         (
             name[:_LONGEST],
@@ -114,8 +113,8 @@ def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
             | {one: int(digits) for one, digits in (found.groupdict() if found else {}).items()}
             | _find_beside(memory, row, name),
         )
-        for name, found in matched
-        for address, size in [memory.symbols[name]]
+        for name, (address, size) in memory.symbols.items()
+        for found in [re.fullmatch(row["named"], name)]
         if found or (size and first <= address < last)
     )
     for name, names in islice(named, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:

@@ -103,8 +103,6 @@ def _granules(kind: str, word: _Word, *places: int) -> Bounds:
     not in the list is. What is left behind them is the heap's own.
     """
     marks, ground, first, count, unit, last, head, base = (*places, 0, 0)[:8]
-    if not count or not unit:
-        raise LookupError("was not used yet")
     chunks = _chunks(kind, word, marks, first, count)
     free = {at for at, _, is_used in chunks if not is_used}
     links = {*free, _NO_LINK}
@@ -114,21 +112,21 @@ def _granules(kind: str, word: _Word, *places: int) -> Bounds:
 
     def follow(place: int) -> float:
         at = word(place)
-        return at if not base else (at + base - ground) / unit if at else _NO_LINK
+        return at if not base else (at + base - ground) / max(unit, 1) if at else _NO_LINK
 
-    at, listed = follow(head) if head else _NO_LINK, dict[float, None]()
+    at, listed, torn = follow(head) if head else _NO_LINK, set[float](), set[float]()
     while at in free and at not in listed:
-        listed[at] = None
-        at = follow(ground + int(at) * unit)
+        listed.add(at)
+        at, torn = follow(ground + int(at) * unit), {at}
     if at != _NO_LINK and not listed:
         raise LookupError("keeps no bits of used blocks")
-    torn = wrong or {*[*listed][-1:]} if at != _NO_LINK else wrong
+    wrong = wrong or (torn if at != _NO_LINK else set())
     bounds = (
         (
             ground + at * unit,
             ground + end * unit,
             at not in listed if base else is_used,
-            ground + at * unit if at in torn else None,
+            ground + at * unit if at in wrong else None,
         )
         for at, end, is_used in chunks
     )

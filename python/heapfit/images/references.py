@@ -81,9 +81,12 @@ def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
         for start, end in pairwise(bounds)
         if _lies_in(places, start) and not _lies_in(gaps, start)
     ]
-    unread = (one for heap in heaps for one in heap.pieces(UNREAD))
-    parts += [memory.words(one.chunk, one.chunk + one.span) for one in unread]
-    return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts])
+    unread = [
+        memory.words(one.chunk, one.chunk + one.span)
+        for heap in heaps
+        for one in heap.pieces(UNREAD)
+    ]
+    return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts, *unread])
 
 
 def _lies_in(parts: Sequence[tuple[int, int]], address: int) -> bool:

@@ -26,7 +26,9 @@ Layout: TypeAlias = Mapping[str, Any]  # a row of layouts.toml, with its default
 
 MOST_CHUNKS = 1 << 20  # of a heap
 _MOST_TRIED = 1 << 16  # places at which a damaged heap may go on
-_ENOUGH, _SPARE = 4, 64  # sound chunks in a row; bytes of one behind what was asked for, at most
+# Sound chunks in a row; bytes of one behind what was asked for, at most; damages of a heap of which
+# it is looked for whether the size of the chunk before is wrong.
+_ENOUGH, _SPARE, _MOST_SEARCHED = 2, 64, 64
 LIVE, FREE, OWN, UNREAD = "live", "free", "own", "unread"
 _STATES = {True: LIVE, False: FREE, None: OWN}
 
@@ -132,8 +134,8 @@ class Walk:
             last, at = at, self._next(at)
             self._free.add(last)
         is_whole = at in (layout["links"], heap.end if layout["end"] else 0)
-        is_cut = heap.start <= at < heap.end and not self._is_captured(at)
-        self._torn = None if is_whole or is_cut else last  # where the list leaves the heap
+        is_known = not heap.start <= at < heap.end or self._is_captured(at)
+        self._torn = last if is_known and not is_whole else None  # where the list leaves the heap
         self._order = sorted({*(self._free if is_whole else ()), heap.end})  # none lies in a chunk
         heap.assumed += (
             []
@@ -146,36 +148,37 @@ class Walk:
         self._bounds: dict[int, Chunk] = (
             self._read_marks(paths) if layout["marks"] else {layout["top"]: (heap.end, False, None)}
         )
-        first, inner = paths.sum(layout["waits"]), paths.sum("inner")
-        self._waiting = {inner + int(word) for word in memory.words(first, inner)}
+        waits = memory.words(paths.sum(layout["waits"]), paths.sum("inner"))
+        self._waiting = {paths.sum("inner") + int(word) for word in waits}
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
-        read, places = partial(self._memory.word, size=4), map(paths.sum, self._layout["from"])
+        read = partial(BOUNDS[self._layout["marks"]], partial(self._memory.word, size=4))
         return {
             start: (end, is_used, wrong)
             for start, end, is_used, wrong in islice(
-                BOUNDS[self._layout["marks"]](read, *places), MOST_CHUNKS
+                read(*map(paths.sum, self._layout["from"])), MOST_CHUNKS
             )
             if start < end <= self._heap.end
         }
 
     def _is_captured(self, chunk: int) -> bool:
         """True if the header of a chunk and its first link lie in the dump."""
-        end = chunk + max(self._layout["block"], 2) * self._word
-        return any(at <= chunk and end <= at + len(data) for at, data in self._memory.spans)
+        size = max(self._layout["block"], 2) * self._word
+        return any(at <= chunk <= at + len(data) - size for at, data in self._memory.spans)
 
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
 
     def _next(self, chunk: int) -> int:
         """The free chunk that a free one links to, or what stands there behind the last one."""
-        layout = self._layout
-        return int(self._field(chunk, layout["link"]) ^ layout["key"]) + int(layout["links"])
+        return int(
+            (self._field(chunk, self._layout["link"]) ^ self._layout["key"]) + self._layout["links"]
+        )
 
-    def end_of(self, chunk: int) -> int:
-        """The address behind a chunk, as its header says."""
-        layout, value = self._layout, self._plain(chunk, self._layout["size"])
+    def end_of(self, chunk: int, bits: int = 0) -> int:
+        """The address behind a chunk, as its header says; with these bits set in it, too."""
+        layout, value = self._layout, self._plain(chunk, self._layout["size"]) | bits
         is_apart = layout["base"] != "" and not (layout["coded"] and value & 1)
         size = self._bytes(value) + int(layout["plus"]) * self._word
         return size + (int(layout["base"]) if is_apart else chunk)
@@ -262,8 +265,11 @@ class Walk:
         size = max(end + layout["tail"] * self._word - address, 0)
         if is_used and layout["asked"]:
             size = min(size, max(self._field(chunk, layout["asked"]) - layout["less"], 0))
-        first = self._memory.words(address, address + pointer) if layout["owner"] != "" else ()
-        owned = pointer if is_used and layout["owner"] in first else 0
+        owned = pointer * bool(
+            is_used
+            and layout["owner"] != ""
+            and layout["owner"] in self._memory.words(address, address + pointer)
+        )
         return address + owned, max(size - owned, 0)
 
     def chain(self, place: int, passed: set[int]) -> Iterator[Chunk]:
@@ -286,20 +292,47 @@ class Walk:
             is_free = is_used is False and self._layout["before"] == ""
         return place == self._heap.end
 
-    def _resume(self, at: int) -> int:
-        """Where chunks lead on behind `at`: from a chunk that names it as the one before, if there
-        is one, else from the first place, else from the heap's end.
-        """
-        step, end, passed = self._layout["step"], self._heap.end, set[int]()
-        captured = max((start + len(data) for start, data in self._memory.spans), default=0)
-        places = range(at + step, min(end, captured, at + _MOST_TRIED * step), step)
-        named = (
-            one
-            for one in (places if self._layout["before"] else ())
-            if self._is_captured(one - self._word) and self._follows(at, one)
-            if self._leads_on(one, set())
+    def _places(self, at: int) -> range:
+        """Where a chunk may begin behind `at`."""
+        step, last = (
+            self._layout["step"],
+            max(start + len(data) for start, data in self._memory.spans),
         )
-        return next(named, 0) or next((p for p in places if self._leads_on(p, passed)), end)
+        return range(at + step, min(self._heap.end, last, at + _MOST_TRIED * step), step)
+
+    def _find_next(self, at: int) -> int:
+        """The chunk that names the one at `at` as that before it; 0: there is none."""
+        return next(
+            (
+                one
+                for one in (self._places(at) if self._layout["before"] else ())
+                if self._is_captured(one - self._word) and self._follows(at, one)
+                if self._leads_on(one, set())
+            ),
+            0,
+        )
+
+    def _resume(self, at: int) -> int:
+        """Where chunks lead on behind `at`: from one that names it as that before it, if there is
+        one, else from the first place, else from the heap's end.
+        """
+        passed = set[int]()
+        return self._find_next(at) or next(
+            (one for one in self._places(at) if self._leads_on(one, passed)), self._heap.end
+        )
+
+    def _is_cut(self, end: int) -> bool:
+        """True if the lowest byte of the last chunk's size is 0, and another would lead to `end`.
+
+        What wrote a text with its 0 one byte too long leaves that.
+        """
+        return any(
+            self._plain(one.chunk, self._layout["size"]) & 255 == 0
+            and self.end_of(one.chunk) < end <= self.end_of(one.chunk, 255)
+            for one in self._heap.blocks[-1:]
+            if one.state != UNREAD and not self._layout["marks"]
+            if self._layout["before_free"] or not self._layout["before"]  # else that tells
+        )
 
     def run(self) -> None:
         """Fills the heap's blocks and damage."""
@@ -311,6 +344,16 @@ class Walk:
             found = chunk if chunk and (is_trusted or self._leads_on(chunk[0], set())) else None
             _, is_used, wrong = found or (0, False, at if self._is_captured(at) else None)
             end = found[0] if found else self._resume(at)
+            if not found and self._is_cut(end):
+                at = wrong = heap.blocks.pop().chunk
+                heap.damage = [one for one in heap.damage if one.address < at]
+            elif (
+                wrong == end
+                and len(heap.damage) < _MOST_SEARCHED
+                and not (self._layout["before_free"] and is_used)
+                and (after := self._find_next(at)) not in (0, end)
+            ):
+                found, wrong, end = None, at, after
             address, size = self._place(at, end, is_used=is_used)
             state = OWN if address in self._waiting else _STATES[is_used] if found else UNREAD
             heap.blocks.append(Block(at, end - at, address, size, state))
