@@ -391,6 +391,21 @@ def test_a_leak_is_seen_through_a_cycle():
     assert outlook.decline.rate * 60 == pytest.approx(8, rel=0.05)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_largest_block_is_seen_through_a_cycle(seed):
+    """16 days of half hours: a day's load, whose hours differ, takes of both."""
+    draw = np.random.default_rng(seed)
+    day = np.arange(768) / 48
+    load = (1 - np.cos(2 * np.pi * day)) * draw.lognormal(0, 0.05, 16)[day.astype(int)]
+    free = 90_000 - 6_000 * load + draw.normal(0, 300, len(day))
+    blocks = 0.82 * free - 12_000 * load - draw.exponential(500, len(day))
+    assert find_outlook(make_log(free, blocks)).finding is Finding.STEADY
+    broken = find_outlook(make_log(free, blocks - 1_500 * day))
+    assert broken.finding is Finding.SHRINKS and broken.run_out is not None
+    lowest = blocks[-48:].min() - 1_500 * 16  # of the last day; a request of 1,024 B is assumed
+    assert broken.run_out.after == pytest.approx(60 * (lowest - 1_024) / 1_500 * 48, rel=0.3)
+
+
 def test_a_cycle_is_as_long_as_it_is_if_it_has_enough_states():
     def find(states: int, length: int) -> float | None:
         return judge(50_000 + 5_000 * np.sin(2 * np.pi * np.arange(states) / length)).period

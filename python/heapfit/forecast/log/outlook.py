@@ -278,7 +278,7 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
             run_outs=(*_find_run_outs(falling, seen),),
         )
     for name, one in _list_measures(series):
-        if doubt := _find_doubt(one, most):
+        if doubt := _find_doubt(_calm(one, period if name else None), most):
             return replace(seen, finding=Finding.UNCLEAR, reason=doubt.format(name or "it"))
     seen = _say_without_trend(
         replace(seen, reason=_LEVEL_SINCE if period is None and fell(highs) else "")
@@ -324,15 +324,13 @@ def _find_falling(
     series: _Series, last: _Series, most: int, period: float | None
 ) -> Iterator[_Falling]:
     """The free bytes and the largest block, where they fall, on the level of the last boot."""
-    more = 0.0 if period is None else _find_season(series, period)
-    calm = series._replace(free=series.free - more, dips=series.dips - more)
     # What the last boot has more at its end, of a cycle as well, if it is another one.
     ends, owns = (
         {name: float(np.median(one.free[-_LAST:])) for name, one in _list_measures(whole)}
         for whole in (last, series)
     )
-    for name, one in _list_measures(calm):
-        width, highs, lows = _cut(one, most)
+    for name, raw in _list_measures(series):
+        width, highs, lows = _cut(one := _calm(raw, period), most)
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
             # A collector that waits until little is left: only when its highs come down there, of
@@ -391,6 +389,12 @@ def _places(states: Sequence[HeapState]) -> Numbers:
     if len(seconds) == len(states) and seconds[-1] > seconds[0]:
         return np.array(seconds)
     return np.arange(len(states), dtype=np.float64)
+
+
+def _calm(series: _Series, period: float | None) -> _Series:
+    """A series at the lowest phase of its cycle, if it has one."""
+    more = 0.0 if period is None else _find_season(series, period)
+    return series._replace(free=series.free - more, dips=series.dips - more)
 
 
 def _find_season(series: _Series, period: float) -> Numbers:
