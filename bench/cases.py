@@ -4,7 +4,8 @@
 
 They lie in HEAPFIT_CORPUS/cases, where EXPECTED.md has the right values. Each has
 patterns here of what must be printed, at an exit status of 0; own-malloc.c, which cannot be
-recorded, has 1. Its programs are compiled by gcc, without optimisation.
+recorded, has 1. Its programs are compiled by gcc, without optimisation. Those whose names begin
+with a letter and a digit are judged by tests/python/test_log_forms.py and test_heap_logs.py.
 """
 
 from __future__ import annotations
@@ -36,15 +37,15 @@ ANSWERED = (
     Case(
         "slow-leak.heap",
         "fit CASE",
-        ("no size lasts", r"29,256 B are full some 10,\d+ events"),
+        ("Leak: the program keeps 24 B blocks", r"is full about 10,\d+ events"),
     ),
-    Case("tiny-now-tlsf.heap", "fit CASE --now mattconte-tlsf", ("tlsf_create.* to 3,880 B",)),
+    Case("tiny-now-tlsf.heap", "fit CASE --now mattconte-tlsf", ("need 3,264 B of TLSF",)),
     Case("tiny-now-tlsf.heap", "fit CASE --now tlsf", ("own: those of others are mattconte-",)),
-    Case("size-4GiB.heap", "fit CASE", ("peak is 100 live", r"Event 1 asks for 4,294,967,295 B")),
+    Case("size-4GiB.heap", "fit CASE", ("Event 2 asks for 4,294,967,295 B",)),
     Case("size-0-heap_4.heap", "fit CASE --now heap_4", ("1 of 2 requests is of 0 B",)),
     Case("ltrace.log", "profile CASE", ("U_max 160 B", r"1 never freed \(60 B\)")),
     Case("esp-riscv-freed.log", "profile CASE", (r"1 never freed \(12 B\)", "3 blocks were freed")),
-    Case("boot-then-heaplog.log.gz", "profile CASE", ("3 events", "U_max 48 B", "1600 lines")),
+    Case("boot-then-heaplog.log.gz", "profile CASE", ("3 events", "U_max 48 B", "1,600 lines")),
     Case("two-on-a-line.log", "profile CASE", ("3 events", "U_max 48 B")),
     Case("esp-block-dump.log", "profile CASE", (r"2 never freed \(1,324 B\)",)),
     Case("cut-last-record.pcap", CAPTURE, ("2 events", "inside this record")),
@@ -94,7 +95,8 @@ def main() -> int:
     """1 if a case is answered wrongly."""
     wrong = {case.name for case in ANSWERED if not is_answered(case)}
     names = {case.name for case in ANSWERED}
-    unknown = {path.name for path in CASES.iterdir()} - names - {"EXPECTED.md"}
+    files = {path.name for path in CASES.iterdir() if not re.match(r"[A-Z]\d-", path.name)}
+    unknown = files - names - {"EXPECTED.md"}
     print(f"{len(names - wrong)} of {len(names | unknown)} cases have their right values")
     return int(bool(wrong or unknown))
 
