@@ -5,7 +5,8 @@
 They lie in HEAPFIT_CORPUS/cases, where EXPECTED.md has the right values. Each has
 patterns here of what must be printed, at an exit status of 0; own-malloc.c, which cannot be
 recorded, has 1. Its programs are compiled by gcc, without optimisation. Those whose names begin
-with a letter and a digit are judged by tests/python/test_log_forms.py and test_heap_logs.py.
+with a letter and a digit came later: tests/python/test_log_forms.py judges those of telemetry, and
+nothing here those of calls.
 """
 
 from __future__ import annotations
