@@ -501,7 +501,9 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
     assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
     shown = heapfit("check", *asked[:-1], folder=folder).stdout
     assert "so nothing fails: --growth" in shown
-    assert "Cause" not in shown
+    assert "Grew most: blocks up to 160 B: 150 B held at the peak (same: 0 B)." in shown
+    less = heapfit("check", "less.heap", "--base", "same.heap", folder=folder).stdout
+    assert "Cause" not in less and "Grew most" not in less
     grown = heapfit("check", *asked[:-1], "--growth", "4%", folder=folder).stdout.splitlines()
     cause = "Cause: blocks up to 160 B: 150 B held at the peak (same: 0 B)."
     assert grown[0].startswith("FAIL: more has a peak") and cause in grown[:4]

@@ -180,9 +180,8 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
 def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     """Why a recording fails: what grew since the base, what leaks, the request that failed."""
     changes, refusal = one.changes, one.run.refusal
-    sites = changes.sites if changes and not changes.are_builds_different else ()
-    first = next(iter(sites or (changes.sizes if changes else ())), None)
-    site = None if one.refusals is None else one.refusals.first
+    known = changes and ((not changes.are_builds_different and changes.sites) or changes.sizes)
+    first, site = next(iter(known or ()), None), one.refusals.first if one.refusals else None
     # A heap that is broken up may be so by what grew, if that is as much as the request.
     is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
     least = 0 if refusal is None or is_more else refusal.size
@@ -193,8 +192,10 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
             now, then, when = round(first.now.mean), round(first.before.mean), "on average"
         name = f"blocks up to {first.name:,} B" if isinstance(first.name, int) else first.name
         name = f"call site {name}" if SITE.fullmatch(name) else name
-        base = (check.base and check.base.name) or "planned"
-        causes.append(f"Cause: {name}: {now:,} B held {when} ({base}: {then:,} B).")
+        causes.append(
+            f"Cause: {name}: {now:,} B held {when} "
+            f"({(check.base and check.base.name) or 'planned'}: {then:,} B)."
+        )
     failed = (
         describe_refusal(
             refusal, check.plan, site, is_growing=one.is_filled, seconds=one.refused_after
@@ -209,9 +210,10 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
 
 
 def describe_largest_growth(check: Check) -> list[str]:
-    """What grew most in the recording that fails beside a base alone; else nothing."""
-    grown = [one for one in check.failed if CheckFinding.GREW in one.findings]
-    return describe_cause(grown[0], check)[:1] if check.is_comparison and grown else []
+    """What grew most in the recording that grew most beside a base alone; else nothing."""
+    most = max(check.recordings, key=lambda one: one.growth or 0.0)
+    told = describe_cause(most, check)[: check.is_comparison and (most.growth or 0.0) > 0]
+    return told if check.failed else [one.replace("Cause", "Grew most", 1) for one in told]
 
 
 def _compare_peaks(one: CheckedRecording, check: Check) -> str:
