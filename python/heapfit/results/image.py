@@ -87,8 +87,8 @@ def describe_heap(heap: DumpedHeap) -> list[str]:
         f"{format_count(len(live), 'block')} live with {sum(one.size for one in live):,} B, "
         f"{free:,} B free{f', {unread:,} B unread, which may be live' * bool(unread)}.",
         *(
-            f"DAMAGED: what the heap keeps at {at:#x} is overwritten. The last intact neighbour "
-            + (f"before it: {size:,} B at {neighbour:#x}." if neighbour else "is none.")
+            f"DAMAGED: what the heap keeps at {at:#x} is overwritten"
+            f"{f', likely by the {size:,} B at {neighbour or 0:#x} before it' * bool(neighbour)}."
             for at, neighbour, size in heap.damage[:_SHOWN]
         ),
         *which_hold(
@@ -226,7 +226,7 @@ def image_page(snapshot: Snapshot, before: Snapshot | None = None) -> Document:
         source=snapshot.source,
         sentences=[line for heap in snapshot.heaps for line in describe_heap(heap)],
         sections=[
-            HeapMapView(pack_map(_map(snapshot), _LABELS)),
+            HeapMapView(pack_map(_map(snapshot), _LABELS) | {"is_dump": True}),
             *([growth] if growth.parts else []),
             *[Section(f"heap-{i}", x.title, _tables(x)) for i, x in enumerate(snapshot.heaps)],
         ],

@@ -344,7 +344,7 @@
             pen.fillRect(left, this.y(region) - 0.75, width, 1.5);
             const {events, peak} = told.heaps[this.heap];
             const isPeakSeen = !refused || refused.event > peak;
-            this.drawUpright(peak, "--ink", isPeakSeen ? "most bytes live" : "");
+            this.drawUpright(peak, "--ink", isPeakSeen && !told.is_dump ? "most bytes live" : "");
             if (events < told.events) {
                 this.drawUpright(events, "--ink", "ends");
             }
@@ -643,7 +643,7 @@
     function outcome({name}, state) {
         const {refused} = state;
         if (!refused) {
-            return `${name} serves every request.`;
+            return told.is_dump ? `${name}, as it was dumped.` : `${name} serves every request.`;
         }
         return `${name} runs out of memory at ${eventText(refused.event)}, a request for `
             + `${bytes(refused.size)}: ${bytes(refused.live)} are live and ${bytes(refused.free)} free; `
