@@ -49,6 +49,7 @@ from heapfit.outputs.scratch import scratch_folder
 from heapfit.plan.plan_file import PlanFile, TrainingRecord
 from heapfit.programs.source_lines import places_in
 from heapfit.progress import Progress, WeightedProgress, ignore_progress
+from heapfit.store_file import StoreFile
 from heapfit.sweep import Job, Sweep
 from heapfit.trace.content import content_hash
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, LoadedTrace, load_trace
@@ -488,7 +489,11 @@ def find_training(record: TrainingRecord, folder: Path, place: Path) -> list[Tra
     named = [
         (name, path)
         for name in known
-        for path in sorted(folder.glob(f"{glob.escape(Path(name).name)}.*"))
+        for path in (
+            [folder / Path(f"{name}.parquet").name]  # a store is not looked through
+            if isinstance(folder, StoreFile)
+            else sorted(folder.glob(f"{glob.escape(Path(name).name)}.*"))
+        )
     ]
     for name, path in named:
         with suppress(HeapfitError, OSError):  # another file of that name
