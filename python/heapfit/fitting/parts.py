@@ -112,8 +112,7 @@ def cut_recording(recording: LoadedTrace) -> Parts:
 
 
 def _cut(recording: LoadedTrace) -> Parts:
-    events = recording.profile.events
-    cuts = [events * i // PARTS for i in range(PARTS + 1)]
+    cuts = [recording.profile.events * i // PARTS for i in range(PARTS + 1)]
     windows = [*pairwise(cuts[1:]), *pairwise(cuts[:: PARTS // 2])]
     with scratch_folder() as folder:
         parts = (

@@ -137,8 +137,7 @@ def _count(starts: Integers, ends: Integers, units: Integers, times: Integers) -
     order = np.argsort(events, kind="stable")
     is_request = order >= np.count_nonzero(ended)
     events, changes = events[order], np.concatenate([-units[ended], units])[order]
-    live = np.append(0, np.cumsum(changes))  # before each change, and at the end
-    needs = live[1:][is_request]
+    needs = np.cumsum(changes)[is_request]  # live then
     width = int(needs.max(initial=0)) + 1
     places = events[is_request] * BLOCKS // len(times) * width + needs
     found = np.cumsum(np.where(is_request, 1, -1))[is_request] - 1  # live blocks

@@ -94,13 +94,25 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
         )
         raise HeapfitError(f"{name}: {why} (give a log of free bytes)")
     ordered, supposed = order_dates([text for _, text in texts])
-    texts = [(number, text) for (number, _), text in zip(texts, ordered, strict=True)]
+    is_hexadecimal = lines is None and any(
+        re.search("(?i)[a-f]", digits)
+        for text in ordered
+        for _, digits in SIGN["padded"].findall(text)
+    )
+    texts = [
+        (number, SIGN["padded"].sub(r"\g<1>0x\g<2>", text) if is_hexadecimal else text)
+        for (number, _), text in zip(texts, ordered, strict=True)
+    ]
     log = read_dump(name, texts) if lines is None else None
     if log is None:
         given = [lines] if isinstance(lines, str) else lines or ()
         forms = (("lines as given", read_lines_by(given)),) if given else make_forms()
         log = _read_lines(name, texts, forms)
-    return replace(log, damage=damage, notes=[*filter(None, [supposed]), *log.notes])
+    told = [
+        supposed,
+        "figures padded with zeros are hexadecimal, by their letters" * is_hexadecimal,
+    ]
+    return replace(log, damage=damage, notes=[*filter(None, told), *log.notes])
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
