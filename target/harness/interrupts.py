@@ -49,10 +49,12 @@ def interrupts_image(workbench: Workbench, plan: Plan, locks: bool) -> Image:
     """The image for a generated heap of this plan, whose wrappers lock or do not."""
     board, build = _counting_time(BOARDS["cortex-m4"]), Build("O2")
     folder = workbench.image_folder()
-    written = write_plan(replay_design(plan, REGION), folder)
+    design = replay_design(plan, REGION)
+    written = write_plan(design, folder)
     options = (
         f"-I{sources.root() / 'tests'}",
         f"-DHEAP_OPERATION(operation)=hfit_{plan.allocator}_##operation",
+        f"-DHEAP_OWN={design.record}",
         *(['-DREPLAY_HEAP_LOCK_FILE="interrupts/lock.h"'] if locks else []),
     )
     main = folder / "interrupts.o"

@@ -83,7 +83,7 @@ static uint32_t piece_size(const unsigned char *block, uint32_t size) {
     const hfit_allocator *allocator = &HEAP_OPERATION(allocator);
     size_t bytes = size;
     if (allocator->next_piece != NULL) {
-        (void)allocator->next_piece(replay_heap_own.heap, replay_heap_plan(), block, NULL, &bytes);
+        (void)allocator->next_piece(HEAP_OWN.heap, replay_heap_plan(), block, NULL, &bytes);
     }
     return bytes < size ? (uint32_t)bytes : size;
 }
@@ -140,7 +140,7 @@ static bool is_as_it_must_be(void) {
             return false;
         }
     }
-    HEAP_OPERATION(walk)(replay_heap_own.heap, replay_heap_plan(), count_used, &used);
+    HEAP_OPERATION(walk)(HEAP_OWN.heap, replay_heap_plan(), count_used, &used);
     return used == live && replay_heap_check();
 }
 
