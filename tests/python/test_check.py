@@ -2,6 +2,7 @@
 """`heapfit check`: what is green, what is red, and what is said to have grown."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -169,6 +170,7 @@ def test_line_1_is_the_verdict_and_then_comes_the_cause(folder: Path) -> None:
     )
     (folder / "same.parquet").unlink()  # the text that it was made of has the same requests
     (folder / "same.txt").write_text("notes on the run\n")
+    os.mkfifo(folder / "same.pipe")  # nobody writes
     assert (
         "planned: 0 B" in heapfit("check", asked[0], "--plan", "found.toml", folder=folder).stdout
     )

@@ -496,7 +496,10 @@ def find_training(record: TrainingRecord, folder: Path, place: Path) -> list[Tra
         )
     ]
     for name, path in named:
-        with suppress(HeapfitError, OSError):  # another file of that name
-            if content_hash(trace := open_any(path, ImportOptions(), place)) == known[name]:
+        with suppress(HeapfitError, OSError):  # another file of that name; a pipe is not read
+            if (
+                path.is_file()
+                and content_hash(trace := open_any(path, ImportOptions(), place)) == known[name]
+            ):
                 found.append(trace)
     return found
