@@ -61,8 +61,11 @@ class TraceColumn:
 
     def cells(self) -> list[Any]:
         """The rows of this trace, those of plug-ins, then the candidates that do not apply."""
-        found = self.comparison
-        return [*found.rows, *found.plugins, *found.not_applicable]
+        return [
+            *self.comparison.rows,
+            *self.comparison.plugins,
+            *self.comparison.not_applicable,
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,18 @@ class Matrix:
         what = f"needs the least{where}," if more else "needs"
         text = f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
         named = (describe_namesakes(one, self.names) for _, one in known[:2])
-        return " ".join([text, *(told for notes in named for told in notes), *self._basis()])
+        return " ".join(
+            [text, *(told for notes in named for told in notes), *self._basis(), *self._faults()]
+        )
+
+    def _faults(self) -> dict[str, None]:
+        """A sentence on each plug-in that has a fault."""
+        return dict.fromkeys(
+            f"{one.name} has a fault ({fault.name}): see below."
+            for column in self.columns
+            for one in column.comparison.plugins
+            for fault in one.faults[:1]
+        )
 
     def _basis(self) -> list[str]:
         """A sentence on heaps that align their blocks to less than others, if some do."""

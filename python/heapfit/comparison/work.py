@@ -19,9 +19,9 @@ TIMES_TO_TRY_ALL = 30
 EVENTS_TO_TRY_ALL = 3_000_000
 
 
-def limit_to_try_all(events: int) -> int:
+def limit_to_try_all(events: int, least: int = EVENTS_TO_TRY_ALL) -> int:
     """Events replayed at most to try every size of a region on a trace of `events`."""
-    return max(TIMES_TO_TRY_ALL * events, EVENTS_TO_TRY_ALL)
+    return max(TIMES_TO_TRY_ALL * events, least)
 
 
 @dataclass(frozen=True, slots=True)

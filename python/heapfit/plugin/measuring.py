@@ -37,8 +37,8 @@ from heapfit.trace.stored import Trace
 # host/trace.h draws the form.
 _EVENT = np.dtype([("size", "=u4"), ("object", "=u4"), ("what", "=u4")])
 _LARGEST = 2**32 - 1  # bytes; a request that no 32-bit target can serve stays one
-_ATTACKED = 64 << 10  # bytes of the region that attacks are made in
-_ROUGHLY = 64 << 10  # of a region that is looked at first, beyond twice the live bytes
+_ROUGHLY = 64 << 10  # bytes of the region for attacks, and of the first beyond twice the live bytes
+_EVENTS_TO_TRY_ALL = 30_000_000  # replayed for the one heap that is asked about: three seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,9 @@ def measure(
             events=events,
             alignment=alignment,
             progress=progress,
-            most_events=None if every_size else limit_to_try_all(stored.info.events),
+            most_events=(
+                None if every_size else limit_to_try_all(stored.info.events, _EVENTS_TO_TRY_ALL)
+            ),
         )
 
 
@@ -251,7 +253,7 @@ def _try_probes(process: Process, found: _Findings) -> dict[str, str]:
     """What each probe led to, in a region of its own; what attacks find are faults."""
     outcomes = dict.fromkeys(PROBES, NOT_RUN)
     for name in () if found.is_over else PROBES:
-        answer, fault = process.ask("attack", _ATTACKED, name)
+        answer, fault = process.ask("attack", _ROUGHLY, name)
         if fault is not None or answer["runs"] == 1:
             outcomes[name] = NO_HARM if fault is None else fault.name
         if name in ATTACKS:
