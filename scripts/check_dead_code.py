@@ -39,6 +39,15 @@ ALLOWED = {
     "heap_resize_usable": "operations.h, by HFIT_DO(resize_usable)",
     "reallocarray": "programs that are recorded",
     "NB_MODULE": "Python, when it loads the extension",
+    **dict.fromkeys(
+        (
+            "pytest_runtest_logstart",
+            "pytest_runtest_logreport",
+            "pytest_runtest_protocol",
+            "pytest_fixture_setup",
+        ),
+        "pytest, of a plug-in",
+    ),
 }
 SPHINX = "scripts/site/conf.py"  # whose names Sphinx reads
 _WORD = re.compile(r"\b[A-Za-z_]\w*")

@@ -54,11 +54,13 @@ fails. A test that runs out of processor time kills, too.
   they leave counts as not killed, and not as judged, until a run without it.
 - **engine**: the C++ tests that include a header of the file's folder, then the six Python test
   files that reach the folder soonest, those of the file's name first, through the extension.
-- **package**: of the twelve test files that reach the function soonest those that call it, in that
-  order, until one fails. What a file calls is seen while it runs without a fault: each function
-  marks a byte, also in the commands that a test starts. What fails there anyway, as the copy has
-  not all that the checkout has, is left out test by test. Files beyond the twelve might kill more:
-  the share is a lower bound. Folders that print, draw or write alone are not mutated.
+- **package**: the tests that execute the mutated statement, of the twelve test files that reach
+  the function soonest; of each file the quickest first, until one fails. Which do is seen while a
+  file runs without a fault in a copy where each statement marks a byte, also in the commands that a
+  test starts. What a fixture executes counts for all its tests. What fails there anyway is left
+  out. The tests of a file may take 30 s, all of them 120 s, dear files are last (`tests/more.txt`).
+  Other tests might kill more: the share is a lower bound. Folders that print, draw or write alone
+  are not mutated.
 
 A Python test reaches a module in fewer steps the fewer imports lead there, the more of the module's
 names it uses, and most of all if it uses the function's own. Of an engine's folder these are the

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges mutants of the package by the test files that call the faulty function.
+"""Judges mutants of the package by the tests that execute the faulty statement.
 
-Which do is seen in a run without a fault, of the nearest first: by their imports and by names. They
-run until one fails, in an environment of their own, whose package is the copied tree's. What only
-other tests would notice survives here: the share is a lower bound.
+Which do is seen in a run without a fault, file by file, the nearest first: by their imports and by
+names. They run until one fails, the quickest of a file first, in an environment of their own, whose
+package is the copied tree's. What only other tests would notice survives: the share is a lower
+bound.
 """
 
 import ast
@@ -18,29 +19,35 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mutants.mutant import Mutant, mutated
-from mutants.reached import Reached, name_of_mark, pytest_command
+from mutants.reached import Reached, compile_by_content, last_started, run_tests
 from mutants.tree import Tree
-from mutants.verdict import INVALID, SURVIVED, Judge, Verdict
+from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Judge, Verdict
 
 NEAREST = 12  # test files that are looked at for each function
 MOST_NAMED = 4  # names of a module that a test uses, which count
 CPU_SECONDS = 200  # of one test file
-CHOSEN_SECONDS = 240.0  # of all that a mutant meets, as they take without a fault
+OF_A_FILE = 30.0  # seconds of the tests that a mutant meets, as they take without a fault
+CHOSEN_SECONDS = 120.0  # and of all files
+PATIENCE = 3  # times as long as without a fault, and START seconds more
+START = 60
 SLOW = ("_benches", "_corpus")  # the ends of files that run a benchmark or fit a hundred recordings
 FOLDERS = ("tests/python", "tests/target")
 
 
 class PackageJudge(Judge):
-    """Runs the nearest test files that call a function on a tree where it is faulty."""
+    """Runs tests that execute a statement, of the nearest files, on a tree where it is faulty."""
 
     tests = FOLDERS
 
     def __init__(self, root: Path) -> None:
         super().__init__()
-        self.tree = Tree(root, "package")
+        self.tree, marked = Tree(root, "package"), Tree(root, "package-marked")
         self.python = make_environment(self.tree)
+        compile_by_content(self.tree, self.python)
         self.reach = Reach(root)
-        self.reached = Reached(self.tree, self.python)
+        self.dear = tuple((root / "tests/more.txt").read_text().split())  # files, and tests
+        dear_alone = [one for one in self.dear if "::" in one]
+        self.reached = Reached(marked, make_environment(marked), dear_alone)
 
     def judge(self, mutant: Mutant) -> Verdict:
         """What the tests say of one mutant."""
@@ -49,35 +56,43 @@ class PackageJudge(Judge):
             ast.parse(mutated(file.read_bytes(), mutant))
         except SyntaxError:
             return Verdict(INVALID)
-        for test in self.calling(mutant):
+        for tests, seconds in self.executing(mutant):
             with self.tree.faulty(mutant):
-                failing, verdict = self.first_failure([test])
-            self.require_sound(failing)
-            if failing:
-                return verdict
+                code = self.run(tests, int(PATIENCE * seconds) + START)
+            if code != 0:
+                failing = last_started(self.tree)
+                self.require_sound(failing)
+                return Verdict(TIMEOUT if code is None else KILLED, failing.partition("::")[0])
         return Verdict(SURVIVED)
 
     def code_of(self, test: str) -> int | None:
-        """How a test file ends, without those of its tests that fail anyway."""
-        failing = self.reached.run_of(test, CPU_SECONDS).failing
-        command = [*pytest_command(self.python), "-x", *(f"--deselect={one}" for one in failing)]
-        return self.tree.run([*command, test], CPU_SECONDS)
+        """How one test ends."""
+        return self.run([test], CPU_SECONDS)
 
-    def calling(self, mutant: Mutant) -> Iterator[str]:
-        """Of the nearest test files those that call a mutant's function, for as long as all may
-        take. Each is seen without a fault when its turn comes.
+    def run(self, tests: list[str], seconds: int) -> int | None:
+        """How these end in the tree as it is."""
+        return run_tests(self.tree, self.python, tests, seconds)
+
+    def executing(self, mutant: Mutant) -> Iterator[tuple[list[str], float]]:
+        """Tests that execute a mutant's statement, and their seconds without a fault.
+
+        Of each of the nearest files in its turn those that end soonest, as long as all may take;
+        of dear files last, and none that is dear alone.
         """
-        module = module_of(Path(mutant.file))
         defined = names_in(self.tree.top / mutant.file)
-        name = name_of_mark(mutant.file, mutant.function)
+        own = mutant.function.split(".")
         left = CHOSEN_SECONDS
-        for test in self.reach.tests([module], defined, mutant.function.split("."))[:NEAREST]:
-            run = self.reached.run_of(test, CPU_SECONDS)
-            if name in run.functions and test not in self.failing:
-                left -= run.seconds
-                yield test
-            if left < 0:
-                return
+        nearest = self.reach.tests([module_of(Path(mutant.file))], defined, own)[:NEAREST]
+        for file in sorted(nearest, key=lambda one: one.startswith(self.dear)):
+            chosen: list[str] = []
+            seconds = 0.0
+            for test in self.reached.tests(file, mutant, CPU_SECONDS):
+                if test.name not in self.failing and seconds + test.seconds < min(OF_A_FILE, left):
+                    chosen.append(test.name)
+                    seconds += test.seconds
+            left -= seconds
+            if chosen:
+                yield chosen, seconds
 
 
 class Reach:
@@ -130,6 +145,7 @@ def make_environment(tree: Tree) -> Path:
     inside = folder / ours.relative_to(sys.prefix)
     write_command(folder / "bin/heapfit", python)
     paths = [tree.top / name for name in ("python", "papers", "target")]
+    paths.append(Path(__file__).parents[1])  # of what the tests' runs are noted by
     others = [path for path in sys.path if Path(path).name == ours.name]
     (inside / "tree.pth").write_text("".join(f"{path}\n" for path in (*paths, *others)))
     for source in (ours / "heapfit").iterdir():  # what an editable installation holds is native

@@ -11,8 +11,9 @@ from mutants.engine_judge import python_tests
 from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
-from mutants.package_judge import SLOW, import_graph, names_in
-from mutants.reached import BYTES, with_marks
+from mutants.noting import BYTES
+from mutants.package_judge import SLOW, import_graph, make_environment, names_in
+from mutants.reached import Reached, Statement, last_started, run_tests, with_marks
 from mutants.tree import Tree
 from mutants.variants import numbered, refused, with_variants
 
@@ -209,10 +210,12 @@ class A:
     def f(self, a):
         """Adds 1."""
         # A note.
-        return a + 1
-
-    def told(self):
-        return "text"
+        if a > 3:
+            return a + \\
+                1
+        elif a < 0:
+            return 0
+        return a
 
 
 def g(a):
@@ -223,26 +226,99 @@ def g(a):
     return inner
 
 
-def nothing():
+def nothing(a):
     """Does none."""
+    match a:
+        case 0:
+            g(a)
 '''
 
 
-def test_a_function_marks_its_byte_when_it_is_called() -> None:
-    names: list[str] = []
-    marked = with_marks(MARKED, "a.py", names)
-    assert {*names} == {"a.py::A.f", "a.py::A.told", "a.py::g"}
-    seen = bytearray(len(names))
+def test_a_statement_marks_its_byte_when_it_is_executed() -> None:
+    statements: list[Statement] = []
+    marked = with_marks(MARKED, "a.py", statements)
+    assert {one.first for one in statements} == {6, 7, 10, 11, 15, 17, 19, 24, 26}
+    assert Statement("a.py", 7, 8) in statements
+    seen = bytearray(len(statements))
     module = {BYTES: seen, "cache": lambda inner: inner}
     exec(marked, module)
 
-    def called() -> set[str]:
-        return {name for name, mark in zip(names, seen, strict=True) if mark}
+    def executed() -> set[int]:
+        marks = zip(statements, seen, strict=True)
+        lines = {one.first for one, mark in marks if mark}
+        seen[:] = bytes(len(seen))
+        return lines
 
-    assert called() == set()
-    assert module["A"]().f(3) == 4 and called() == {"a.py::A.f"}
-    assert module["g"](5)() == 5 and called() == {"a.py::A.f", "a.py::g"}
+    assert executed() == set()
+    assert module["A"]().f(4) == 5 and executed() == {6, 7}
+    assert module["A"]().f(3) == 3 and executed() == {6, 11}
+    assert module["g"](5)() == 5 and executed() == {15, 17, 19}
     assert module["A"].f.__doc__ == "Adds 1."
+
+
+PACKAGE = """\
+def sign(a):
+    if a < 0:
+        return -1
+    return a > 7
+"""
+USED = """\
+import subprocess
+import sys
+import pytest
+from heapfit.a import sign
+
+
+@pytest.fixture(scope="module")
+def four():
+    return sign(4)
+
+
+def test_negative():
+    assert sign(-4) == -1
+
+
+def test_of_fixture(four):
+    assert four == 0
+
+
+def test_of_a_killed_program(four):
+    code = "from heapfit.a import sign; sign(-1); import os; os.kill(os.getpid(), 9)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == -9
+
+
+def test_that_fails_anyway():
+    assert sign(-1) == 5
+"""
+
+
+def test_a_fault_meets_the_tests_that_execute_its_statement(changed: Path) -> None:
+    files = {
+        "python/heapfit/__init__.py": "",
+        "python/heapfit/a.py": PACKAGE,
+        "tests/test_a.py": USED,
+    }
+    for name, text in files.items():
+        (changed / name).parent.mkdir(parents=True, exist_ok=True)
+        (changed / name).write_text(text)
+    tree = Tree(changed, "package")
+    python = make_environment(tree)
+    marked = Tree(changed, "marked")
+    reached = Reached(marked, make_environment(marked))
+    mutants = mutants_of("python/heapfit/a.py", PACKAGE.encode())
+    met = {
+        one.was: {
+            test.name.partition("::test_")[2] for test in reached.tests("tests/test_a.py", one, 60)
+        }
+        for one in mutants
+    }
+    assert met["<"] == {"negative", "of_fixture", "of_a_killed_program"}
+    assert met["1"] == {"negative", "of_a_killed_program"}
+    assert met["7"] == {"of_fixture", "of_a_killed_program"}
+    with tree.faulty(next(one for one in mutants if one.was == "1")):
+        names = [f"tests/test_a.py::test_{name}" for name in ("of_fixture", "negative")]
+        assert run_tests(tree, python, [*names, names[0]], 60) == 1
+        assert last_started(tree) == names[1]
 
 
 def test_the_package_s_judge_may_choose_every_test_file_but_the_slow_ones(root: Path) -> None:
