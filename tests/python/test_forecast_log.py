@@ -22,7 +22,7 @@ from small_traces import heapfit
 from heapfit.cli.printing.console import print_text
 from heapfit.drawing.parts import Line, Note
 from heapfit.errors import HeapfitError
-from heapfit.forecast.decline import is_level, speeds_up
+from heapfit.forecast.decline import Decline, find_end, is_level, speeds_up
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -1140,6 +1140,35 @@ def test_a_fall_that_grows_by_a_share_of_itself_speeds_up(before, newest, values
     age = np.arange(-before, newest)
     assert speeds_up(-np.exp(age / values), newest)
     assert not speeds_up(-np.maximum(0.0, age), newest)
+
+
+def deepest_served(gaps: np.ndarray, left: float, rate: float) -> float:
+    """Where a line is that falls by `rate` a step when a dip below it has likely come.
+
+    A step has one of the dips that were seen, below the straight line through them.
+    """
+    places = np.arange(len(gaps))
+    dips = gaps - np.polyval(np.polyfit(places, gaps, 1), places)
+    line, served = min(left, dips.max()), 1.0
+    while served > 0.5:
+        line -= rate
+        served *= float((dips < line).mean())
+    return max(0.0, line)
+
+
+@pytest.mark.parametrize(
+    "gaps",
+    [np.arange(48) ** 2.0, (np.arange(48) % 7) ** 3.0, np.sqrt(np.arange(48.0)) * 90],
+    ids=["ever deeper", "in a cycle", "less and less"],
+)
+@pytest.mark.parametrize(("start", "rate"), [(60_000.0, 1.0), (48_500.0, 10.0), (100_000.0, 3.0)])
+def test_a_fall_ends_when_a_dip_as_seen_reaches_what_is_needed(gaps, start, rate):
+    highs = start - rate * np.arange(48.0)
+    lows = np.append(highs[1:], highs[-1]) - gaps
+    fall = Decline(rate, rate, rate, 48, rate, rate)
+    left = lows[-16:].mean() - rate * 15 / 2 - 40_000
+    after, _, _ = find_end(fall, highs, lows, 40_000)
+    assert after == pytest.approx((left - deepest_served(gaps, left, rate)) / rate, abs=1.01)
 
 
 def test_a_request_is_looked_for_in_each_heap_of_a_log(tmp_path):
