@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.drawing.html import render
 from heapfit.errors import HeapfitError
 from heapfit.importers import import_frames
-from heapfit.importers.followed import FollowedFrames
+from heapfit.importers.followed import FollowedFrames, FollowedWire
 from heapfit.importers.record import record
 from heapfit.plan.plan import Plan
 from heapfit.results.live import live_page, serve_live
@@ -201,6 +202,27 @@ def test_requests_in_flight_neither_change_the_status_nor_hold_it_up(
         assert set(answers) <= {b"", b"HTTP/1.0 200", b"HTTP/1.0 503"}
         assert set(answers[-4:]) == {b""}
     assert (tmp_path / "ending.parquet").is_file()
+
+
+def test_of_the_programs_that_a_process_becomes_the_last_one_s_file_is_open(tmp_path):
+    def opened():
+        paths = [one.readlink() for one in Path("/proc/self/fd").iterdir() if one.is_symlink()]
+        return [path.name for path in paths if path.parent == tmp_path]
+
+    followed, header = (
+        FollowedWire(tmp_path, os.getpid()),
+        struct.pack("<8s4xII", b"hfitwire", 20, 64),
+    )
+    is_open = []
+    for image in range(3):
+        wire = tmp_path / f"{os.getpid()}-{image}.wire"
+        for first in (b"", bytes(64), b"\0\0\0\0\1"):  # a tag that is not 0 begins one
+            wire.write_bytes(header + first)
+            assert list(followed.look()) == []
+            is_open = [wire.name] if any(first) else is_open
+            assert opened() == is_open
+    followed.close()
+    assert opened() == []
 
 
 @pytest.mark.parametrize("is_damaged", [False, True])
