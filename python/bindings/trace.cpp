@@ -141,7 +141,17 @@ void bind_heap_log(nb::module_ &module) {
             nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
             "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
             "several, "
-            "one a line.");
+            "one a line.")
+        .def_prop_ro(
+            "times",
+            [](const HeapLogTrace &self) {
+                nb::dict times;
+                for (const auto &[line, time] : self.times()) {
+                    times[nb::int_(line)] = time;
+                }
+                return nb::borrow<nb::typed<nb::dict, int, int>>(times);
+            },
+            "The microseconds of the first lines that tell a time, by the number of the line.");
     module.def(
         "number_of_name",
         [](nb::bytes name) {

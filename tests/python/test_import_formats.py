@@ -504,6 +504,33 @@ def test_sizes_may_be_words_and_a_counter_of_16_bits_begins_again(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("line", ["{};new;{};{}", "new {1} {2} t={0}", "[{}] new {} {}"])
+@pytest.mark.parametrize(
+    ("unit", "first", "step", "boots"),
+    [
+        ("us", 3_900_000_000, 1_000_000, 1),  # a counter of 32 bits that passes 1,400,000,000
+        ("us", 1_399_999_000, 10, 1),
+        ("ms", 4_294_000_000, 3000, 1),
+        ("ms", 60_000, 50, 1),  # of 16 bits
+        ("s", 100, 7, 1),
+        ("ms", 100, 7, 3),  # each boot begins at the first time
+    ],
+)
+def test_a_time_that_a_field_tells_is_no_date_and_cuts_boots(
+    tmp_path, line, unit, first, step, boots
+):
+    bits, count = 16 if first == 60_000 else 32, 3000
+    times = [(first + step * (i % (count // boots))) % (1 << bits) for i in range(count)]
+    calls = [line.format(one, 8 * i + 4096, 24) for i, one in enumerate(times)]
+    info = import_file(
+        put(tmp_path, *calls),
+        tmp_path / "stored.parquet",
+        ImportOptions(own_lines=OwnLines(line.format(f"{{time:{unit}}}", "{address}", "{size}"))),
+    ).info
+    assert info.events == count // boots
+    assert any(f"has {boots} boots" in one for one in info.notes) == (boots > 1)
+
+
 def test_lines_that_look_like_calls_and_are_not_read_are_told():
     lines = ["1 main| mem GET 24 B @10", "2 net | mem GET 24 B @20", "3 net | mem idle"]
     reader = OwnLines("{task}| mem GET {size} B @{address}").open()

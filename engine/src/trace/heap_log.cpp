@@ -212,6 +212,7 @@ constexpr std::string_view second_half_end = " resumed>";
 constexpr std::size_t most_halves = 4096;
 constexpr std::size_t most_unsized = 4096; // calls that wait for the meaning of their sizes
 constexpr std::size_t longest_names = 120; // characters of a note
+constexpr std::size_t most_times = 20'000; // that are kept
 constexpr std::size_t longest_call = 1024; // that a line in pieces may have across two
 
 // A call by its thread, if the line begins with one, and its function.
@@ -568,6 +569,9 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     request.size = call.size - std::min(call.size, header_bytes_.value_or(0));
     request.alignment = call.alignment;
     request.time = carry_on(call);
+    if (call.unit != 0 && times_.size() < most_times) {
+        times_.try_emplace(number, request.time);
+    }
     request.thread = static_cast<std::uint32_t>(call.thread);
     request.site = name_site(call.callers);
     request.served = call.served;

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import accumulate, repeat
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,8 @@ def cut_boots(
     """The boots that have calls, each as a file in `folder`; the source itself if it has one."""
     if form not in (LOG, FRAMES) or not source.is_file() or source.stat().st_size > _LARGEST:
         return [source]
-    content = b"".join(read_chunks(source))
-    pieces = _cut_frames(content) if form is FRAMES else _cut_lines(content, own)
-    whole = [one for one in pieces if read_calls(one, own)]
+    cut = _cut_frames if form is FRAMES else partial(_cut_lines, own=own)
+    whole = [one for one in cut(b"".join(read_chunks(source))) if read_calls(one, own)]
     if len(whole) < 2:
         return [source]
     files = [folder / f"{source.stem}-boot{i}{source.suffix}" for i in range(1, len(whole) + 1)]
@@ -79,8 +79,17 @@ def _cut_lines(content: bytes, own: OwnLines | None) -> Iterator[bytes]:
     """The lines of each boot of each device."""
     lines = content.splitlines(keepends=True)
     texts: Sequence[str] = [line.decode("utf-8", "replace").rstrip() for line in lines]
-    texts = texts if len(lines) > _MOST_LINES else order_dates(texts)[0]
-    starts = map(may_tell_start, lines) if may_tell_start(content) else repeat(False, len(lines))
+    starts = [*map(may_tell_start, lines if may_tell_start(content) else repeat(b"", len(lines)))]
+    if len(lines) <= _MOST_LINES:  # a clock that a field tells is read, and none is guessed
+        times = getattr(own and read_calls(content, own), "times", {})
+        texts = (
+            [
+                f"[{times[i] / 1000} ms] call" if i in times else text * is_start
+                for i, (text, is_start) in enumerate(zip(texts, starts, strict=True), 1)
+            ]
+            if times
+            else order_dates(texts)[0]
+        )
     known = [*zip(lines, texts, starts, strict=True)]
     readers, pieces = defaultdict[str, LineReader](LineReader), dict[tuple[str, int], list[bytes]]()
     for number, ((line, text, is_start), devices) in enumerate(

@@ -29,8 +29,14 @@ def read_told_names(log: Path, lines: str = "") -> dict[int, str]:
     """
     if not log.is_file():
         return {}
-    own = ((line, name) for line in lines.splitlines() for name in _OWN_NAME.finditer(line))
-    rules = [_TOLD, *(_describe_own(line[: one.start()], line[one.end() :]) for line, one in own)]
+    rules = [
+        _TOLD,
+        *(
+            _describe_own(line[: name.start()], line[name.end() :])
+            for line in lines.splitlines()
+            for name in _OWN_NAME.finditer(line)
+        ),
+    ]
     found = dict.fromkeys(
         (one.groupdict().get("at"), one.groupdict().get("place") or one[one.lastgroup or ""])
         for chunk in read_chunks(log)

@@ -51,6 +51,10 @@ class HeapLogTrace {
     // Where the log ends inside a line; "" if it does not.
     [[nodiscard]] const std::string &damage() const { return damage_; }
 
+    // Times in us by the lines that tell them, of the first ones, as a clock goes on that began
+    // again.
+    [[nodiscard]] const std::map<std::uint64_t, std::uint64_t> &times() const { return times_; }
+
   private:
     void take(std::string_view line, std::uint64_t number);
     void take_last(std::string_view line, std::uint64_t number);
@@ -97,6 +101,7 @@ class HeapLogTrace {
     bool is_other_ = false;          // the line has had no call so far
     bool is_ended_ = false;          // by the line that ends a whole log
     std::string damage_;
+    std::map<std::uint64_t, std::uint64_t> times_;
     std::uint64_t highest_ = 0;   // time that a line had, in us
     std::uint64_t last_time_ = 0; // in us, as the line had it
     std::uint64_t carried_ = 0;   // us of the counter's ranges that are over
