@@ -47,7 +47,7 @@ class Limits:
         """The limits that a trace kept to."""
         profile, asked = loaded.profile, loaded.trace.largest_alignment
         sizes, peaks = profile.sizes.astype(np.int64), profile.peaks.astype(np.int64)
-        copied = int(sizes.max(initial=0)) if profile.operations[RESIZE] else 0
+        copied = int(sizes.max()) if profile.operations[RESIZE] else 0
         return cls(sizes, peaks, profile.u_max, asked, copied, profile.live_blocks_max)
 
     def max_weight(self, weights: Integers) -> int:
