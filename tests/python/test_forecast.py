@@ -15,7 +15,7 @@ from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.forecast.kind import RecordingKind, find_kind
 from heapfit.forecast.load import USUAL, Load, find_level, find_shape
-from heapfit.forecast.trend import find_dependence, find_trend, rank_correlation
+from heapfit.forecast.trend import Trend, find_dependence, find_trend, rank_correlation
 from heapfit.forecast.windows import cut_windows
 from heapfit.plan.plan import Plan
 from heapfit.trace.loaded import load_trace
@@ -158,7 +158,7 @@ def test_dependence_takes_away_from_a_trend() -> None:
 
 @pytest.mark.parametrize("values", [[], [1, 2, 3], [7] * 20])
 def test_what_cannot_show_a_trend_has_none(values: list[int]) -> None:
-    assert find_trend(values).p == 1
+    assert find_trend(values) == Trend(0, 0, 0, 1)
 
 
 # ---- the bytes of longer runs

@@ -22,7 +22,7 @@ from small_traces import heapfit
 from heapfit.cli.printing.console import print_text
 from heapfit.drawing.parts import Line, Note
 from heapfit.errors import HeapfitError
-from heapfit.forecast.decline import Decline, find_end, is_level, speeds_up
+from heapfit.forecast.decline import Decline, find_end, is_level, speeds_up, still_falls
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -1131,6 +1131,13 @@ def test_what_a_task_holds_may_be_no_number_or_above_the_heap(tmp_path):
 def test_a_level_excludes_a_fall_that_ends_within_ten_such_logs(least, told):
     values = np.where(np.arange(48) < 42, 100.0, least)  # 0.6875 of the log lie between
     assert is_level(values, values, 0, 24) == told
+
+
+@pytest.mark.parametrize(
+    ("last_high", "told"), [(11, False), (12, True), (34, True), (35, False)]
+)  # of 40 values; the last four may be a burst
+def test_what_falls_in_the_first_three_tenths_alone_falls_no_longer(last_high, told):
+    assert still_falls(np.where(np.arange(40) <= last_high, 100.0, 0.0)) == told
 
 
 @pytest.mark.parametrize(

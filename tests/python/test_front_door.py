@@ -94,6 +94,16 @@ def test_what_a_fit_imports_is_written_with_it_and_gone_without(tmp_path):
     assert not home.exists()
 
 
+def test_a_fit_that_fails_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    recordings = tmp_path / "one.heap", tmp_path / "two.heap"
+    for recording, text in zip(recordings, ("a 1 40\nf 1\n", "a 1 40\nf 2\n"), strict=True):
+        recording.write_text(text)
+    with pytest.raises(heapfit.HeapfitError, match=r"two\.heap: line 2"):
+        heapfit.fit(recordings)
+    assert {*tmp_path.iterdir()} == {*recordings}
+
+
 def test_what_a_fit_compared_is_written_as_plans(walk, tmp_path):
     fitted = heapfit.fit(walk, whole=True, allocators=("tlsf", "best_fit"))
     plans = [heapfit.load_plan(path) for path in fitted.write_plans(tmp_path / "plans")]

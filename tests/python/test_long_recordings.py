@@ -196,6 +196,9 @@ def test_windows_lie_around_the_peak_and_what_is_asked_for(recorded):
     for event in (found.profile.u_max_event, 30_000):
         assert any(first <= event < end for first, end in windows)
     assert all(end <= first for (_, end), (first, _) in pairwise(windows))
+    crowded = replace(found.profile, live_blocks_max=LOOKED_AT)  # no two windows would be enough
+    ((first, end),) = windows_of(replace(found, profile=crowded), LOOKED_AT)
+    assert first <= found.profile.u_max_event < end
 
 
 def test_an_excerpt_keeps_sites_times_and_alignments(recorded, tmp_path):

@@ -247,6 +247,7 @@ def test_looks_follow_from_littles_law(demand):
     assert looks(demand) == pytest.approx(200_000 / 20, rel=0.4)  # variances of 20 stretches
     assert looks(demand) <= demand.requests / (2 * demand.mean_live)
     assert rarest_shown(demand) == 3 / looks(demand)
+    assert looks(replace(demand, mean_live=1e9)) == 1  # all of it is one look
 
 
 @pytest.mark.parametrize("refused", [0.1, 0.01, 0.001])
