@@ -250,7 +250,7 @@ class PlacementSearch:
         if not self._has_work():
             return False
         turned = [replace(best, high=best.high ^ classes) for classes in next_ones]
-        self._expect([placing.plan for placing in turned], max(best.region - self._grain, 0))
+        self._expect([placing.plan for placing in turned], best.region - self._grain)
         return self._try(best.layout, turned[0].high)
 
     def _with_following(self, items: Iterable[T]) -> Iterator[list[T]]:
