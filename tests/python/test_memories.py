@@ -384,6 +384,10 @@ def test_the_command_writes_a_plan_that_holds(recording, tmp_path):
     memories = placing.plan.memories
     assert placing.size.region == sum(one.size for one in memories if one.name != "psram")
     assert len(placing.to_arrow()) == len(placing.curve)
+    for drawn, way in zip(read_back.figures["chart-memory"]["data"], ("size", "site"), strict=True):
+        found = [getattr(one, f"by_{way}") for one in placing.curve]
+        points = [(pytest.approx(100 * one.share), one.size) for one in found if one is not None]
+        assert list(zip(drawn["x"], drawn["y"], strict=True)) == points
     joint = check_memories(recording, plan)
     assert joint.refusal is None
     (rest,) = (one.footprint for one in joint.uses if one.name == "psram")

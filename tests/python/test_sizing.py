@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from captures import between, ethernet, ipv4, pcap
+from page_reader import Page
 from small_traces import heapfit, heapfit_json, load_lines, random_calls, table2
 
 from heapfit import _engine
@@ -661,6 +662,13 @@ def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
     page = (tmp_path / "page.html").read_text()
     assert re.search(r'href="#memory"[^>]*>Memory<', page)
     assert page.index('id="memory"') < page.index('id="chart-memory"') < page.index('id="numbers"')
+    for drawn in Page(page).figures["chart-memory"]["data"]:
+        shown = [one for one in content["curve"] if one["scheme"] == drawn["name"]]
+        low, high = drawn["error_y"]["arrayminus"], drawn["error_y"]["array"]
+        columns = drawn["x"], drawn["y"], np.subtract(drawn["y"], low), np.add(drawn["y"], high)
+        assert [list(map(pytest.approx, row)) for row in zip(*columns, strict=True)] == [
+            [1 - one["admission"], one["memory"], one["lowest"], one["highest"]] for one in shown
+        ]
 
 
 def test_a_trace_is_sized_pool_by_pool(tmp_path):
@@ -687,6 +695,15 @@ def test_what_a_trace_cannot_show_has_a_star(tmp_path):
     words = ("size", "t.txt", "--admission", 0.999999, "--report", "page.html")
     done = heapfit(*words, folder=tmp_path)
     page = (tmp_path / "page.html").read_text()
+    content = heapfit_json(*words, folder=tmp_path)
+    *curves, chosen = Page(page).figures["chart-memory"]["data"]
+    drawn = {point for one in curves for point in zip(one["x"], one["y"], strict=True)}
+    curve = {(1 - one["admission"], one["memory"]) for one in content["curve_alone"]}
+    assert sorted(drawn) == [pytest.approx(point) for point in sorted(curve)]
+    beyond = [one["beyond_trace"] for one in content["curve_alone"]]
+    dashes = (["solid"] if not all(beyond) else []) + (["dash"] if any(beyond) else [])
+    assert [one["line"]["dash"] for one in curves] == dashes
+    assert (chosen["x"], chosen["y"]) == ([pytest.approx(1e-6)], [content["memory"]])
     assert re.search(r"528\sB\*", page) and "* beyond what this trace shows" in page
     names = [line.split()[0] for line in done.stdout.splitlines()[4:9]]
     assert names == ["=528*", "=1040*", "=1978*", "=2952*", "all"]
