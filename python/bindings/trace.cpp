@@ -27,7 +27,66 @@ namespace heapfit::bindings {
 
 namespace {
 
-template <class Reader> void feed(Reader &reader, nb::bytes chunk) {
+using Chains = nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>;
+
+// What Python sees of each reader, compiled once for all of them.
+struct AnyReader {
+    AnyReader() = default;
+    AnyReader(const AnyReader &) = delete;
+    AnyReader &operator=(const AnyReader &) = delete;
+    virtual ~AnyReader() = default;
+    virtual void feed(std::string_view bytes) = 0;
+    virtual void finish() = 0;
+    virtual TraceBuilder &builder() = 0;
+    virtual const TraceHeader &header() = 0;
+    virtual std::vector<std::string> notes() = 0;
+    virtual std::string damage() = 0;
+    virtual Chains chains() = 0;
+};
+
+template <class Reader> struct Bound final : AnyReader {
+    template <typename... Options>
+    explicit Bound(OnUnknown on_unknown, const Options &...options)
+        : reader(on_unknown, options...) {}
+
+    void feed(std::string_view bytes) override { reader.feed(bytes); }
+    void finish() override { reader.finish(); }
+    TraceBuilder &builder() override { return reader.builder(); }
+    const TraceHeader &header() override { return reader.header(); }
+
+    // A recording has notes of its own beside those of its events.
+    std::vector<std::string> notes() override {
+        if constexpr (requires { reader.notes(); }) {
+            return reader.notes();
+        } else {
+            return reader.builder().notes();
+        }
+    }
+
+    std::string damage() override {
+        if constexpr (requires { reader.damage(); }) {
+            return reader.damage();
+        } else {
+            return {};
+        }
+    }
+
+    // Only recordings name more than the direct caller of a request.
+    Chains chains() override {
+        nb::dict chains;
+        if constexpr (requires { reader.chains(); }) {
+            for (const auto &[site, callers] : reader.chains()) {
+                chains[nb::int_(site)] =
+                    nb::make_tuple(callers[0], callers[1], callers[2], callers[3]);
+            }
+        }
+        return nb::borrow<Chains>(chains);
+    }
+
+    Reader reader;
+};
+
+void feed(AnyReader &reader, nb::bytes chunk) {
     const std::string_view bytes(chunk.c_str(), chunk.size());
     nb::gil_scoped_release unlocked;
     reader.feed(bytes);
@@ -37,23 +96,6 @@ template <class Reader> void feed(Reader &reader, nb::bytes chunk) {
 nb::str to_text(const std::string &value) {
     const auto length = static_cast<Py_ssize_t>(value.size());
     return nb::steal<nb::str>(PyUnicode_DecodeUTF8(value.data(), length, "replace"));
-}
-
-// A recording has notes of its own beside those of its events.
-template <class Reader> std::vector<std::string> notes_of(Reader &reader) {
-    if constexpr (requires { reader.notes(); }) {
-        return reader.notes();
-    } else {
-        return reader.builder().notes();
-    }
-}
-
-template <class Reader> std::string damage_of(Reader &reader) {
-    if constexpr (requires { reader.damage(); }) {
-        return reader.damage();
-    } else {
-        return {};
-    }
 }
 
 // The descriptions in a text, one a line; of an allocation there is one at least.
@@ -66,60 +108,53 @@ void add_lines(std::vector<OwnLine> &own, Op op, const std::string &text) {
     }
 }
 
-using Chains = nb::typed<nb::dict, int, nb::typed<nb::tuple, int, nb::ellipsis>>;
-
-// Only recordings name more than the direct caller of a request.
-template <class Reader> Chains to_chains(Reader &reader) {
-    nb::dict chains;
-    if constexpr (requires { reader.chains(); }) {
-        for (const auto &[site, callers] : reader.chains()) {
-            chains[nb::int_(site)] = nb::make_tuple(callers[0], callers[1], callers[2], callers[3]);
-        }
-    }
-    return nb::borrow<Chains>(chains);
-}
-
-// A reader has feed(bytes), finish(), builder() and header(). In Python it is a Reader
-// (heapfit/importers/source.py).
-template <class Reader>
-nb::class_<Reader> bind_reader(nb::module_ &module, const char *name, const char *doc) {
-    return nb::class_<Reader>(module, name, doc)
+// In Python each is a Reader (heapfit/importers/source.py).
+void bind_any_reader(nb::module_ &module) {
+    nb::class_<AnyReader>(module, "TraceReader", "What all readers of traces have.")
+        .def("feed", &feed, nb::arg("chunk"), "Reads the next bytes of the file.")
+        .def("finish", &AnyReader::finish, "Ends the file; refuses one that is cut or empty.")
         .def(
-            "__init__",
-            [](Reader *self, bool drop_unknown) {
-                new (self) Reader(drop_unknown ? OnUnknown::drop : OnUnknown::refuse);
-            },
-            nb::arg("drop_unknown") = false)
-        .def("feed", &feed<Reader>, nb::arg("chunk"), "Reads the next bytes of the file.")
-        .def("finish", &Reader::finish, "Ends the file; refuses one that is cut or empty.")
-        .def(
-            "take", [](Reader &self) { return to_dict(self.builder().take()); },
+            "take", [](AnyReader &self) { return to_dict(self.builder().take()); },
             "The columns of the events read since the last call.")
         .def(
-            "take_events", [](Reader &self) { return self.builder().take_events(); },
+            "take_events", [](AnyReader &self) { return self.builder().take_events(); },
             "The same events as the engine replays them, without times, threads and sites.")
-        .def_prop_ro("pending", [](Reader &self) { return self.builder().pending(); })
-        .def_prop_ro("events", [](Reader &self) { return self.builder().events(); })
-        .def_prop_ro("live_bytes", [](Reader &self) { return self.builder().live_bytes(); })
-        .def_prop_ro("live_peak", [](Reader &self) { return self.builder().live_peak(); })
-        .def_prop_ro("live_blocks", [](Reader &self) { return self.builder().live_blocks(); })
-        .def_prop_ro("notes", [](Reader &self) { return notes_of(self); })
-        .def_prop_ro(
-            "damage", [](Reader &self) { return damage_of(self); },
-            "What of the file was not read, where it tells; \"\" if all was.")
-        .def_prop_ro("program", [](Reader &self) { return to_text(self.header().program); })
-        .def_prop_ro("source", [](Reader &self) { return to_text(self.header().source); })
-        .def_prop_ro("pointer_bits", [](Reader &self) { return self.header().pointer_bits; })
-        .def_prop_ro("chains", &to_chains<Reader>,
+        .def_prop_ro("pending", [](AnyReader &self) { return self.builder().pending(); })
+        .def_prop_ro("events", [](AnyReader &self) { return self.builder().events(); })
+        .def_prop_ro("live_bytes", [](AnyReader &self) { return self.builder().live_bytes(); })
+        .def_prop_ro("live_peak", [](AnyReader &self) { return self.builder().live_peak(); })
+        .def_prop_ro("live_blocks", [](AnyReader &self) { return self.builder().live_blocks(); })
+        .def_prop_ro("notes", &AnyReader::notes)
+        .def_prop_ro("damage", &AnyReader::damage,
+                     "What of the file was not read, where it tells; \"\" if all was.")
+        .def_prop_ro("program", [](AnyReader &self) { return to_text(self.header().program); })
+        .def_prop_ro("source", [](AnyReader &self) { return to_text(self.header().source); })
+        .def_prop_ro("pointer_bits", [](AnyReader &self) { return self.header().pointer_bits; })
+        .def_prop_ro("chains", &AnyReader::chains,
                      "The callers of each site that stands for several, innermost first.");
+}
+
+// A reader has feed(bytes), finish(), builder() and header().
+template <class Reader>
+nb::class_<Bound<Reader>, AnyReader> bind_reader(nb::module_ &module, const char *name,
+                                                 const char *doc) {
+    return nb::class_<Bound<Reader>, AnyReader>(module, name, doc)
+        .def(
+            "__init__",
+            [](Bound<Reader> *self, bool drop_unknown) {
+                new (self) Bound<Reader>(drop_unknown ? OnUnknown::drop : OnUnknown::refuse);
+            },
+            nb::arg("drop_unknown") = false);
 }
 
 void bind_wire(nb::module_ &module) {
     bind_reader<WireTrace>(module, "WireTrace", "Reads a recording (recorder/WIRE.md).")
         .def(
             "follow",
-            [](WireTrace &self, nb::bytes chunk, std::uint64_t place, std::uint64_t runtime) {
-                return self.follow(std::string_view(chunk.c_str(), chunk.size()), place, runtime);
+            [](Bound<WireTrace> &self, nb::bytes chunk, std::uint64_t place,
+               std::uint64_t runtime) {
+                return self.reader.follow(std::string_view(chunk.c_str(), chunk.size()), place,
+                                          runtime);
             },
             nb::arg("chunk"), nb::arg("place"), nb::arg("runtime") = 0,
             "Reads what is new in a chunk that is still written to; True once it is full.");
@@ -129,14 +164,14 @@ void bind_heap_log(nb::module_ &module) {
     bind_reader<HeapLogTrace>(module, "HeapLogTrace", "Reads a log of heap calls, line by line.")
         .def(
             "__init__",
-            [](HeapLogTrace *self, const std::string &line, const std::string &free,
+            [](Bound<HeapLogTrace> *self, const std::string &line, const std::string &free,
                const std::string &resize, bool frees_newest) {
                 std::vector<OwnLine> own;
                 add_lines(own, Op::alloc, line);
                 add_lines(own, Op::free, free);
                 add_lines(own, Op::resize, resize);
-                new (self) HeapLogTrace(OnUnknown::drop, own,
-                                        frees_newest ? Equal::newest : Equal::oldest);
+                new (self) Bound<HeapLogTrace>(OnUnknown::drop, own,
+                                               frees_newest ? Equal::newest : Equal::oldest);
             },
             nb::arg("line"), nb::arg("free"), nb::arg("resize"), nb::arg("frees_newest") = false,
             "Reads lines as their user describes them, such as \"Freed {address}\"; a text has "
@@ -171,6 +206,7 @@ void bind_heap_log(nb::module_ &module) {
 void bind_trace(nb::module_ &module) {
     module.attr("LARGEST_REQUEST") = largest_request;
     module.attr("LARGEST_ALIGNMENT") = largest_alignment;
+    bind_any_reader(module);
     bind_reader<TextTrace>(module, "TextTrace", "Reads the text form of a trace.");
     bind_reader<RepTrace>(module, "RepTrace", "Reads a CS:APP malloc-lab .rep trace.");
     bind_reader<CsvTrace>(module, "CsvTrace", "Reads a trace as comma-separated values.");
@@ -186,13 +222,17 @@ void bind_trace(nb::module_ &module) {
     bind_wire(module);
     bind_reader<FrameTrace>(module, "FrameTrace",
                             "Reads a log with a target's frames (recorder/target/FRAMES.md).")
-        .def("keep_addresses", &FrameTrace::keep_addresses,
-             "Keeps where the target placed blocks; to be called before the first feed.")
-        .def_prop_ro("missing", &FrameTrace::missing, "Events missing between those of the log.")
-        .def_prop_ro("is_whole", &FrameTrace::is_whole,
-                     "No event before the log's last is missing, and no block was live before.")
+        .def(
+            "keep_addresses", [](Bound<FrameTrace> &self) { self.reader.keep_addresses(); },
+            "Keeps where the target placed blocks; to be called before the first feed.")
         .def_prop_ro(
-            "addresses", [](const FrameTrace &self) { return to_array(self.addresses()); },
+            "missing", [](Bound<FrameTrace> &self) { return self.reader.missing(); },
+            "Events missing between those of the log.")
+        .def_prop_ro(
+            "is_whole", [](Bound<FrameTrace> &self) { return self.reader.is_whole(); },
+            "No event before the log's last is missing, and no block was live before.")
+        .def_prop_ro(
+            "addresses", [](Bound<FrameTrace> &self) { return to_array(self.reader.addresses()); },
             nb::rv_policy::move,
             "Of all blocks of a byte or more, in the order of Replay.offsets; empty unless kept.");
     bind_heap_log(module);
