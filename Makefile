@@ -8,6 +8,8 @@ HEAPFIT := $(VENV)/bin/heapfit
 environment := $(VENV)/environment-installed
 extension := $(VENV)/extension-built
 tools := $(VENV)/tools-installed
+# What the demo runs: built here, or a wheel of this very commit, by make demo WHEEL=dist/heapfit-...whl
+ready := $(if $(WHEEL),$(VENV)/wheel-installed,$(extension))
 
 # Tests start Python some thousand times: what it compiles is kept, and not in the tree.
 export PYTHONPYCACHEPREFIX := $(CURDIR)/build/bytecode
@@ -43,7 +45,7 @@ ATTACK_MUTANTS := 20
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 20
 
-demo: $(extension) ## set up, then fit a heap to two recordings and size packet pools for a capture
+demo: $(ready) ## set up (or WHEEL=FILE), then fit a heap to two recordings and size packet pools for a capture
 	@scripts/demo
 
 firmware: $(extension) | board-packages ## the closed loop on examples/firmware: record, fit, verify, until it settles
@@ -234,7 +236,7 @@ clean: ## remove builds, the environment and the reports
 	rm -rf build $(VENV) out
 
 build-packages:
-	@scripts/install-packages build
+	@scripts/install-packages $(if $(WHEEL),wheel,build)
 
 recorder-packages:
 	@scripts/install-packages recorders
@@ -258,4 +260,9 @@ $(extension): $(environment) $(native)
 	$(PYTHON) -m pip install --quiet --no-build-isolation --no-deps \
 	    --config-settings=build-dir=build/extension --editable .
 	@cp build/extension/python/bindings/_engine.pyi python/heapfit/  # for mypy and editors
+	@rm -f $(VENV)/wheel-installed
+	@touch $@
+
+$(VENV)/wheel-installed: $(environment) $(WHEEL)
+	scripts/install-wheel $(WHEEL)
 	@touch $@

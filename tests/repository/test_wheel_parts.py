@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import site
 import subprocess
 import sys
@@ -141,3 +142,56 @@ def test_the_citation_has_the_projects_name_version_and_licence():
     assert (citation["title"], citation["license"]) == (project["name"], project["license"])
     assert citation["abstract"] == project["description"]
     assert {"cff-version", "message", "type", "authors"} <= citation.keys()
+
+
+def install_wheel(tree, wheel, built):
+    """scripts/install-wheel in an empty repository, of a copy of the wheel that is of `built`."""
+    copy = tree / f"{len(list(tree.iterdir()))}-{wheel.name}"
+    with zipfile.ZipFile(wheel) as archive, zipfile.ZipFile(copy, "w") as other:
+        for one in archive.infolist():
+            is_mark = one.filename.endswith(".dist-info/commit")
+            other.writestr(one, built if is_mark else archive.read(one))
+    named = copy.rename(tree / "given" / wheel.name)
+    return subprocess.run(
+        [tree / "scripts/install-wheel", named], check=False, capture_output=True, text=True
+    )
+
+
+def git(tree, *words):
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    done = subprocess.run(
+        ["git", "-C", tree, *identity, *words], check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+def test_the_wheel_names_the_commit_that_it_is_of(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = [one for one in archive.namelist() if one.endswith(".dist-info/commit")]
+        commit = archive.read(name).decode()
+    assert commit.removesuffix("-dirty") == git(ROOT, "rev-parse", "HEAD")
+
+
+def test_a_tree_takes_a_wheel_of_its_own_commit_alone(wheel, tmp_path):
+    for folder in ("scripts", "given"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(ROOT / "scripts/install-wheel", tmp_path / "scripts")
+    (tmp_path / ".gitignore").write_text(".venv\ngiven\n*.whl\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "one")
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / ".venv"], check=True)
+    (tmp_path / ".venv/extension-built").touch()
+    here = git(tmp_path, "rev-parse", "HEAD")
+    for other in ("0" * 40, f"{here}-dirty", ""):
+        refused = install_wheel(tmp_path, wheel, other)
+        assert refused.returncode == 1
+        assert f"is of commit {other or 'unknown'}, this tree of {here}" in refused.stderr
+        assert not (tmp_path / ".venv/bin/heapfit").exists()
+    assert (tmp_path / ".venv/extension-built").exists()
+    taken = install_wheel(tmp_path, wheel, here)
+    assert taken.returncode == 0, taken.stderr
+    assert (tmp_path / ".venv/bin/heapfit").exists()
+    assert not (tmp_path / ".venv/extension-built").exists()
+    (tmp_path / ".gitignore").write_text("*\n")
+    assert "not committed" in install_wheel(tmp_path, wheel, here).stderr
