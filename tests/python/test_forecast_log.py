@@ -570,6 +570,44 @@ def test_the_version_that_runs_now_is_judged_by_its_own_boot(tmp_path):
     assert "The largest block is too small then." in told
 
 
+def test_boots_of_another_version_are_left_out_where_the_log_tells_it(tmp_path):
+    """2.0 ran longest and lost most; the last boot of 2.1 is shorter than half of that."""
+
+    def boot(version: str, states: int, pace: int) -> str:
+        head = f"ets Jul 29 2019 12:21:46\nI (337) app_init: App version:      {version}\n"
+        return head + "".join(
+            f"I ({60_000 * i}) app: up 0d{i // 60:02}h{i % 60:02} heap free {150_000 - pace * i}\n"
+            for i in range(1, states)
+        )
+
+    log = read(tmp_path, boot("2.0", 600, 90) + boot("2.1", 250, 30))
+    seen = find_outlook(log)
+    assert seen.decline is not None and seen.pace * seen.boot[1].seconds > 0
+    assert (seen.boot[0].boot, len(seen.boot)) == (1, 249)
+    shown = call_heapfit("forecast", str(tmp_path / "device.log")).stdout
+    assert "by 43,200 B a day" in shown and "boot 2 of 2, version 2.1." in " ".join(shown.split())
+    same = find_outlook(read(tmp_path, boot("2.1", 600, 90) + boot("2.1", 250, 30)))
+    assert (same.boot[0].boot, len(same.boot)) == (0, 599)
+    unknown = find_outlook(read(tmp_path, boot("none", 600, 90)[60:] + boot("2.1", 250, 30)))
+    assert len(unknown.boot) > 500
+
+
+def test_the_largest_block_ends_with_the_free_bytes_where_what_lies_beside_it_stays():
+    """Two memories, of which the second has 30,000 B; bursts hide that the block falls, too."""
+    rng = np.random.default_rng(3)
+    bursts = rng.integers(0, 9000, 1500) * (rng.random(1500) < 0.04)
+    free = 160_000 - 2.0 * np.arange(1500) - bursts + rng.integers(-300, 300, 1500)
+    log = make_log(free)
+    states = [replace(one, largest=one.free - 30_000) for one in log.states]
+    seen = find_outlook(replace(log, states=states), (40_000,))
+    assert seen.run_out is not None and seen.run_out.is_block
+    assert seen.run_out.earliest < (157_000 - 70_000) / 2 * 60
+    assert seen.run_out.after == pytest.approx((157_000 - 70_000 - 4500) / 2 * 60, rel=0.1)
+    apart = [replace(one, largest=41_500 + one.free // 40) for one in log.states]
+    steady = find_outlook(replace(log, states=apart), (40_000,)).run_out
+    assert steady is None or steady.after > 1.2 * seen.run_out.after
+
+
 def test_the_date_counts_from_the_last_state_of_the_last_boot():
     first = make_log(60_000 - 100.0 * np.arange(200))
     again = [replace(one, boot=1, seconds=(one.seconds or 0) + 20_000) for one in first.states[:30]]

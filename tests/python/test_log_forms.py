@@ -292,7 +292,7 @@ def test_of_many_devices_of_a_table_the_one_that_ends_first_is_named(tmp_path):
     )
     shown = heapfit("forecast", "fleet.csv", "--sizes", "2000", folder=tmp_path).stdout
     assert "gw-38 free_heap: 7" in shown and "falls by 9,120 B a day" in " ".join(shown.split())
-    assert "and 7 more (--json has them)" in shown
+    assert "and 24 more (--json has them)" in shown
     told = json.loads(
         heapfit("forecast", "fleet.csv", "--sizes", "2000", "--json", folder=tmp_path).stdout
     )
@@ -314,6 +314,40 @@ def test_devices_of_one_log_are_heaps_with_boots_of_their_own(tmp_path, form):
         assert heap.states[-1].seconds - heap.states[0].seconds == 60 * (STATES - 1)
     (tmp_path / "device.log").write_text("\n".join([*lines[::2], *lines[::2]]))
     assert read_log(tmp_path / "device.log").boots == 2
+
+
+def test_pools_of_lwip_in_a_syslog_are_those_of_their_host(tmp_path):
+    """Two hosts whose lines alternate, without a process's number; one loses buffers, one bytes."""
+
+    def look(n: int, i: int) -> list[str]:
+        used = 9000 + 40 * i * (n == 1), 2 + i // 8 * (n == 2)
+        return [
+            *("MEM HEAP", "avail: 24576", f"used: {used[0]}", f"max: {used[0]}", "err: 0"),
+            *("MEM PBUF_POOL", "avail: 32", f"used: {used[1]}", f"max: {used[1]}", "err: 0"),
+        ]
+
+    lines = [
+        f"Nov {1 + i // 24:2} {i % 24:02}:00:00 gw-{n} lwip: {text}"
+        for i in range(160)
+        for both in zip(look(1, i), look(2, i), strict=True)
+        for n, text in enumerate(both, 1)
+    ]
+    (tmp_path / "fleet.log").write_text("\n".join(lines))
+    heaps = judge_heaps(read_log(tmp_path / "fleet.log"), [1536])
+    found = {one.log.name: (one.log.unit, one.pace > 0) for one in heaps}
+    assert found == {
+        "gw-1 HEAP": ("B", True),
+        "gw-2 PBUF_POOL": ("buffers", True),
+        "gw-2 HEAP": ("B", False),
+        "gw-1 PBUF_POOL": ("buffers", False),
+    }
+    assert [(one.log.setting, *one.needed) for one in heaps[:2]] == [
+        ("PBUF_POOL_SIZE",),
+        ("MEM_SIZE", 1536),
+    ]
+    shown = " ".join(call_heapfit("forecast", str(tmp_path / "fleet.log")).stdout.split())
+    assert shown.startswith("gw-2 PBUF_POOL: free memory falls by 3 buffers a day")
+    assert "gw-1 HEAP: 9,216 of 24,576 B free" in shown and "fails about Nov 1" in shown
 
 
 def test_a_start_in_a_syslog_is_that_of_its_own_device(tmp_path):

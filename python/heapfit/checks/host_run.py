@@ -165,8 +165,7 @@ class PlannedProgram:
 def _reopen_input() -> Iterator[int | None]:
     """The standard input from its beginning, if it is a file; else as it is."""
     try:
-        is_file = Path("/dev/stdin").is_file()
-        file = os.open("/dev/stdin", os.O_RDONLY) if is_file else None
+        file = os.open("/dev/stdin", os.O_RDONLY) if Path("/dev/stdin").is_file() else None
     except OSError:
         file = None
     try:

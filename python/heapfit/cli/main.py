@@ -107,8 +107,7 @@ def all_commands() -> dict[str, type]:
 def options_of(declared: type) -> list[Option]:
     """The options and arguments of a command, with those that all commands have."""
     own = list_options(declared)
-    force = [_FORCE] if any(one.is_output for one in own) else []
-    return [*own, *force, _HELP_ALL, _HELP]
+    return [*own, *([_FORCE] if any(one.is_output for one in own) else []), _HELP_ALL, _HELP]
 
 
 def help_of(name: str, is_all: bool = False) -> Iterator[str]:

@@ -124,8 +124,7 @@ def size_incumbent(
     this size has longer headers.
     """
     known, most, changes = adapt_basis(known, needs.heap.plan), needs.most or 0, None
-    size = compute_size(most, known, options)
-    grown = grow_headers(needs.heap, [size.region])
+    grown = grow_headers(needs.heap, [compute_size(most, known, options).region])
     if grown != needs.heap:
         again = measure_incumbent(grown, searched, progress, is_own=bool(needs.permanent))
         return size_incumbent(

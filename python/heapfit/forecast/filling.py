@@ -60,8 +60,9 @@ def name_growing_sites(
 
 def _describe_callers(places: Sequence[SourcePlace]) -> tuple[str, ...]:
     """An address's place and those that it is inlined into; of C++'s library only if all are."""
-    own = [place for place in places if not is_of_library(place)]
-    return tuple(place.description for place in own or places)
+    return tuple(
+        place.description for place in [one for one in places if not is_of_library(one)] or places
+    )
 
 
 def describe_filling(kind: RecordingKind, heap: str, region: int, *, peak: int, need: int) -> str:

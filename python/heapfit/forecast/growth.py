@@ -251,9 +251,11 @@ def _series_of(
     rows = found.troughs.reshape(-1, found.windows).astype(np.int64)
     for number in np.flatnonzero(rows.max(axis=1) > rows.min(axis=1)).tolist():
         if number < len(names) and names[number]:
-            held = (found.held, found.held_blocks, found.held_long)
             yield BlockGroup(
-                family, names[number], rows[number], *(int(one[number]) for one in held)
+                family,
+                names[number],
+                rows[number],
+                *(int(one[number]) for one in (found.held, found.held_blocks, found.held_long)),
             )
 
 

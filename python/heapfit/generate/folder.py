@@ -83,5 +83,4 @@ def _read_manifest(folder: Path) -> dict[str, str]:
         lines = (folder / MANIFEST).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return {}
-    matches = (_LINE.fullmatch(line) for line in lines)
-    return {match[2]: match[1] for match in matches if match}
+    return {match[2]: match[1] for match in map(_LINE.fullmatch, lines) if match}

@@ -36,8 +36,7 @@ _LEAST = re.compile(r"_(heap_init|malloc|malloc_at|(?<!_heap_find_)free|free_siz
 def describe_compiler(folder: Path) -> Text:
     """The compiler's name, version and machine."""
     said = run([_COMPILER, "--version"], folder).splitlines()[0]
-    machine = run([_COMPILER, "-dumpmachine"], folder).strip()
-    return comment_text(f"{said}, {machine}")
+    return comment_text(f"{said}, {run([_COMPILER, '-dumpmachine'], folder).strip()}")
 
 
 def compile_folder(folder: Path, image: Path, *options: str) -> list[Path]:

@@ -120,6 +120,7 @@ class LineReader:
 
     def __init__(self) -> None:
         self.boot = 0  # starts so far
+        self.program = ""  # the version that started last, where it is told
         self._started = -_BOOT_LINES  # the line that told the last start
         self._kinds: set[int] = set()  # in which ways it was told
         self._times: dict[Clock, list[float]] = {}  # of this boot: its first ones, and the last
@@ -141,6 +142,8 @@ class LineReader:
         if said:
             self.boot += self._is_another(number, said.lastindex or 0)
             self._times.pop(Clock.UPTIME, None)
+        told = number - self._started <= _BOOT_LINES and _SIGN["program"].search(raw)
+        self.program = told[1] if told else self.program
         # A day is that of the lines below, and no boot's end.
         times = ({Clock.DATE: self._day or 0.0} if day else {}) | self.advance(
             number, moments, behind

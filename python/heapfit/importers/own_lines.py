@@ -108,8 +108,7 @@ class _Line(NamedTuple):
             text = _SIGN["no_words"].sub("", text)
             if text != "{address}" and _find_verb(text) == self.verb:
                 break
-        is_told = is_long or text != "{address}"
-        return text if is_told else self.describe(fields, is_long=True)
+        return text if is_long or text != "{address}" else self.describe(fields, is_long=True)
 
 
 def _find_verb(text: str) -> str:

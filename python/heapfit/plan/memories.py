@@ -230,8 +230,7 @@ def _read_memory(table: TomlTable) -> Memory:
     given = table.items("offers", least=0) if table.has("offers") else []
     offers = _require_order(table, "offers", given, _OFFERS) if given else ()
     must = "be letters, digits, ., _ and $"
-    has_section = table.has("section")
-    section = table.text("section", form=_SECTION, must=must) if has_section else ""
+    section = table.text("section", form=_SECTION, must=must) if table.has("section") else ""
     waits = table.whole("wait_states", 0, 1000) if table.has("wait_states") else None
     plan = read_plan(table.table("plan"))
     table.finish()

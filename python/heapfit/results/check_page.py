@@ -111,8 +111,7 @@ def _recordings_section(check: Check) -> Section:
 
 
 def _name_recording(one: CheckedRecording, check: Check) -> Cell:
-    is_seen = check.plan.trained_on.has_seen(one.content)
-    used = ("used for the plan" if is_seen else "hold-out",)
+    used = ("used for the plan" if check.plan.trained_on.has_seen(one.content) else "hold-out",)
     return Cell(one.run.name, used if len(check.recordings) > 1 and not check.is_comparison else ())
 
 

@@ -21,6 +21,7 @@ _DAY = 86_400
 _MOST_HEAPS = 4  # beside the first, in which a request is looked for; more are devices
 _LEVEL = (Finding.STEADY, Finding.LOAD, Finding.FRAGMENTED)  # of what a task holds: no more
 _OF_HEAPS = columns("name", "least", "failures", "region", "unit", "setting")
+_DATES = {Clock.DATE: "%Y-%m-%d %H:%M", Clock.YEAR: "%b %d %H:%M"}  # a log may have no year
 _UNIT = re.compile(r"(?<=\d )B\b")
 _STATE = columns("line", "seconds", "free", "least", "largest", "failed", "failures")
 _CAVEAT = "A cache that is still filling looks the same; so does a cycle longer than the log."
@@ -43,12 +44,11 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
     blocks = [one for one in log.states if one.largest is not None and one.free]
     dry = describe_dry_pools([seen, *others])
     failure, finding = describe_failure(seen), _describe_finding(seen)
+    named = f"{log.name}: {finding[0].lower()}{finding[1:]}" if others and log.name else finding
     needed = _describe_needed([seen, *others] if len(others) <= _MOST_HEAPS else [seen])
     texts = [
-        *dry,
-        *which_hold((dry, "")),
         *(needed if seen.decline is None else []),  # else the date says it
-        *([*failure, finding] if seen.finding is Finding.TOO_SHORT else [finding, *failure]),
+        *([*failure, named] if seen.finding is Finding.TOO_SHORT else [named, *failure]),
         *_describe_lives(seen),
         *_describe_holders(seen),
         "",
@@ -64,14 +64,15 @@ def forecast_parts(seen: Outlook, others: Sequence[Outlook] = ()) -> list[Part]:
         *_describe_reserves(seen),
         *(f"A cycle of some {format_length(one, log.clock)}." for one in [seen.period] if one),
         *which_hold((log.setting, f"Its size: {log.setting}.")),
-        *describe_others(others, _describe_trend),
     ]
     advice = ["", "Record next:", *(f"  {one}" for one in seen.advice)] if seen.advice else []
     return [
         Fields(_figures(seen, others)),
         Table(_STATE, [last], "last"),
         Fields({"record_next": seen.advice}),
-        *(Line(_UNIT.sub(log.unit, text)) for text in [*texts, *advice]),
+        *map(Line, [*dry, ""] if dry else []),
+        *(Line(_UNIT.sub(log.unit, text)) for text in texts),
+        *map(Line, [*describe_others(others, _describe_trend), *advice]),
         *map(
             Note,
             which_hold(
@@ -133,9 +134,13 @@ def _describe_finding(seen: Outlook) -> str:
             more=len(seen.boot),
         )
     block = "" if refused.largest is None else f": the largest block was {refused.largest:,} B"
+    asked = [one for one in seen.log.states if one.failed]
+    alike = sum((one.largest or 0) < (one.failed or 0) <= one.free for one in asked)
     return (
-        f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}. So what is "
-        f"free is fragmented, or lies in several memories; it is not used up. No date: {reason}."
+        f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}"
+        + f"; so it was in {alike:,} of {len(asked):,} states" * (len(asked) > 1)
+        + ". So what is free is fragmented, or lies in several memories; it is not used up. No "
+        f"date: {reason}. How much larger the heap must be, only a recording tells."
     )
 
 
@@ -161,11 +166,10 @@ def _describe_decline(seen: Outlook, decline: Decline) -> str:
 
 def _describe_trend(seen: Outlook) -> str:
     """Whether another heap falls, how fast, and when the first request fails."""
-    return (
-        f"{seen.finding} by {_rate(seen.decline, seen)}, {_describe_end(seen, seen.run_out)}"
-        if seen.decline and seen.run_out
-        else str(seen.finding)
-    )
+    told = str(seen.finding)
+    if seen.decline and seen.run_out:
+        told += f" by {_rate(seen.decline, seen)}, {_describe_end(seen, seen.run_out)}"
+    return _UNIT.sub(seen.log.unit, told)
 
 
 def _describe_caveat(seen: Outlook) -> str:
@@ -238,24 +242,22 @@ def _describe_lives(seen: Outlook) -> list[str]:
 
 def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
     """When one request fails: by the calendar where the log has dates."""
-    clock, needed = seen.log.clock, run_out.bytes_left
+    needed = run_out.bytes_left
     end = f"a request of {needed:,} B fails" if needed else "nothing is free"
     if run_out.after <= 0:
         return f"at its lows {end} already"
-    unit, lengths = (
-        find_unit(run_out.after, clock),
-        (run_out.after, run_out.earliest, run_out.latest),
-    )
+    lengths = (run_out.after, run_out.earliest, run_out.latest)
+    unit = find_unit(run_out.after, seen.log.clock)
     after, earliest, latest = (
         one is not None and format_number(one / unit.seconds) for one in lengths
     )
     some = f"some {after} {unit.name}"
-    dates = [*_dates(seen, run_out).values()]
-    if dates[0] is None:
+    dates = [_date(seen, one) for one in lengths]
+    if dates[0] is None or bool(latest) > bool(dates[2]):
         span = f"({earliest} to {latest})" if latest else f"({earliest} or later)"
         return f"{end} {some} {span} after the last state"
     if run_out.after - run_out.earliest > _DAY:
-        dates = [one and one.partition(" ")[0] for one in dates]
+        dates = [one and one.rpartition(" ")[0] for one in dates]
     when = f"about {dates[0]} ({dates[1]} to {dates[2] or 'never'})"
     return f"{end} {when}, {some} after the last state"
 
@@ -266,7 +268,8 @@ def _describe_reading(seen: Outlook, *, is_one_of_several: bool) -> str:
     lines = f"line {first.line:,}" if is_one else f"lines {first.line:,} to {last.line:,}"
     span = measure_life(seen.boot)
     over = f" over {format_length(span, log.clock)}" if span else ""
-    boots = "" if log.boots == 1 else f": boot {first.boot + 1} of {log.boots:,}"
+    ran = f", version {last.program}" * (last.program != log.states[0].program)
+    boots = "" if log.boots == 1 else f": boot {first.boot + 1} of {log.boots:,}{ran}"
     heap = f" {log.name!r}" if is_one_of_several or log.setting else ""
     states = format_count(len(seen.boot), "state")
     return f"Read{heap}: {states}{over}, {lines} ({log.form}){boots}."
@@ -320,15 +323,13 @@ def _rate(decline: Decline, seen: Outlook) -> str:
 
 def _dates(seen: Outlook, run_out: RunOutTime) -> dict[str, str | None]:
     """The dates of the end, the earliest and the latest; None without dates in the log."""
-    return {
-        "date": _date(seen, run_out.after),
-        "earliest_date": _date(seen, run_out.earliest),
-        "latest_date": _date(seen, run_out.latest),
-    }
+    ends = {"date": run_out.after, "earliest_date": run_out.earliest, "latest_date": run_out.latest}
+    return {name: _date(seen, end) for name, end in ends.items()}
 
 
 def _date(seen: Outlook, after: float | None) -> str | None:
-    with suppress(ValueError, OverflowError, OSError):  # beyond the calendar
-        if seen.log.clock is Clock.DATE and seen.last.seconds is not None and after is not None:
-            return f"{datetime.fromtimestamp(seen.last.seconds + after, UTC):%Y-%m-%d %H:%M}"
+    with suppress(KeyError, ValueError, OverflowError, OSError):  # beyond the calendar
+        if seen.last.seconds is not None and after is not None:
+            moment = datetime.fromtimestamp(seen.last.seconds + after, UTC)
+            return moment.strftime(_DATES[seen.log.clock or Clock.UPTIME])
     return None

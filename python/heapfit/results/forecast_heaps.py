@@ -12,7 +12,7 @@ from heapfit.forecast.log.outlook import Outlook
 from heapfit.forecast.log.states import TelemetryLog
 from heapfit.plan.quantities import format_count
 
-_MOST_LISTED = 32  # heaps beside the first
+_LISTED, _MOST_LISTED = 12, 32  # heaps beside the first; of those that fall
 _MORE = 1.2  # times as much is free beside the largest block where memory breaks up, not is lost
 
 
@@ -54,8 +54,9 @@ def describe_others(seen: Sequence[Outlook], trend: Callable[[Outlook], str]) ->
         for one in sorted(seen, key=lambda one: one.run_out is None and 1 + one.log.share)
         if not one.log.is_dry
     ]
-    left_out = len(lines) - _MOST_LISTED
-    lines[_MOST_LISTED:] = [f"  and {left_out:,} more (--json has them)"] * (left_out > 0)
+    most = min(max(_LISTED, sum(one.run_out is not None for one in seen)), _MOST_LISTED)
+    left_out = len(lines) - most
+    lines[most:] = [f"  and {left_out:,} more (--json has them)"] * (left_out > 0)
     return [*which_hold((lines, "Other heaps and pools in the log:")), *lines]
 
 

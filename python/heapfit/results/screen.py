@@ -181,8 +181,7 @@ def _describe_largest(fit: Fit) -> str:
     """The recording that decides the region, and the bytes of it that it alone needs."""
     largest = fit.largest
     more = (largest.r_safe or 0) - max(run.r_safe or 0 for run in fit.runs if run is not largest)
-    needs = f"{more:,} B more than the others" if more else "the most"
-    return f"{largest.name} needs {needs}"
+    return f"{largest.name} needs {f'{more:,} B more than the others' if more else 'the most'}"
 
 
 def _is_queue_assumed(fit: Fit) -> bool:

@@ -176,8 +176,7 @@ def _shortest_end(key: str, keys: list[str]) -> str:
 
 def _read_grid(top: TomlTable) -> tuple[Axis, ...]:
     """Reads the `[[grid]]` tables of a scenario."""
-    tables = top.tables("grid") if top.has("grid") else []
-    axes = tuple(_read_axis(table) for table in tables)
+    axes = tuple(map(_read_axis, top.tables("grid") if top.has("grid") else []))
     keys = [key for axis in axes for key in axis.values]
     for key in keys:
         if keys.count(key) > 1:

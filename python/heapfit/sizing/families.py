@@ -74,8 +74,7 @@ def families_for(traffic: Traffic, buffer_size: int | None = None) -> tuple[Fami
             live = zip(special, load.erlangs[is_special].tolist(), strict=True)
             pools = tuple(Pool(size, max(1, int(mean)), True) for size, mean in live)
             families.append(_region_family("budgeted", Plan("budgeted", {}, pools, Plan("tlsf"))))
-    any_size = (_region_family(name, Plan(name)) for name in ("tlsf", "best_fit"))
-    return (*families, *any_size)
+    return (*families, *(_region_family(name, Plan(name)) for name in ("tlsf", "best_fit")))
 
 
 def _scheme(name: str, plan: Plan, region: int | None = None) -> Scheme:

@@ -178,8 +178,7 @@ def describe_sources(sources: Sequence[tuple[Path, TraceInfo]]) -> str:
     (first, info), *more = sources
     name = f"{first.name} and {len(more)} more" if more else first.name
     events = sum(one.events for _, one in sources)
-    queue = f", released by {info.queue}" if info.queue else ""
-    return f"{name} ({events:,} events{queue})"
+    return f"{name} ({events:,} events{f', released by {info.queue}' if info.queue else ''})"
 
 
 def _heading(settings: Settings) -> str:

@@ -104,8 +104,7 @@ class Cluster:
 def _connect(address: str) -> Client:
     async def probe(credentials: dict[str, Any]) -> None:
         # a Client that cannot connect is not done with in seconds
-        comm = await distributed.comm.connect(address, timeout=_PATIENCE, **credentials)
-        await comm.close()
+        await (await distributed.comm.connect(address, timeout=_PATIENCE, **credentials)).close()
 
     try:
         security = distributed.Security()

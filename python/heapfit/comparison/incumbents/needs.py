@@ -218,8 +218,7 @@ def measure(
 
 def step_of(search: _engine.RegionSearch) -> int:
     """Bytes between the sizes from R_safe on that were tried; 0 where none had to be."""
-    is_whole = search.searched and not search.events_left
-    return _engine.REGION_UNIT if is_whole else search.step
+    return _engine.REGION_UNIT if search.searched and not search.events_left else search.step
 
 
 def find_searches(

@@ -69,8 +69,7 @@ def describe_zero_requests(requests: Requests, ending: str) -> Iterator[str]:
     asks = is_allocation(requests.op)
     zero, count = int((asks & (requests.size == 0)).sum()), int(asks.sum())
     if zero:
-        verb = "is" if zero == 1 else "are"
-        yield f"{zero:,} of {count:,} requests {verb} of 0 B, {ending}"
+        yield f"{zero:,} of {count:,} requests {'is' if zero == 1 else 'are'} of 0 B, {ending}"
 
 
 def remove_objects(requests: Requests, objects: Collection[int]) -> Requests:

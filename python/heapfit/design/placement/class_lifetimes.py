@@ -51,8 +51,7 @@ def classes_of_sizes(sizes: NDArray[np.uint64], layout: Plan) -> Integers:
     granule, bounds = layout.scalars["alignment"], layout.scalars.get("layout", 0)
     header = _HEADER if bounds == _HEADED else 0
     leasts = {0: _LEAST_MAPPED, _HEADED: _LEAST_HEADED // granule, _PAIRS: 1}
-    is_sized = layout.allocator == _SIZED
-    least = max(_LEAST_SIZED // granule, 1) if is_sized else leasts[bounds]
+    least = max(_LEAST_SIZED // granule, 1) if layout.allocator == _SIZED else leasts[bounds]
     return size_class_bits(np.maximum(-(-(sizes.astype(np.int64) + header) // granule), least))
 
 

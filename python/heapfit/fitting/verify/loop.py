@@ -300,8 +300,7 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
     rounds = [loop.round(plan)]
     told, refused = loop.run_unrecorded(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS and not loop.deaths:
-        plan = loop.refit(rounds[-1])
-        rounds.append(loop.round(plan))
+        rounds.append(loop.round(loop.refit(rounds[-1])))
         told, refused = loop.run_unrecorded(rounds[-1])
     if told != rounds[-1].plan:
         plan = loop.folder / "plan.toml"

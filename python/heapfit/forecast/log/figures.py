@@ -152,8 +152,10 @@ def _scale(found: Sequence[Sample]) -> tuple[str, ...]:
     for one in found:
         for field in amounts & one.values.keys():
             one.values[field] *= 1024
-    why = "no byte has a fraction" if is_split else "there are so few"
-    return (f"taken as KiB, since {why}; --line '{{free}} B' or '{{free}} KB' says it",)
+    return (
+        f"taken as KiB, since {'no byte has a fraction' if is_split else 'there are so few'}; "
+        "--line '{free} B' or '{free} KB' says it",
+    )
 
 
 def _add_free(values: dict[Field, float]) -> None:

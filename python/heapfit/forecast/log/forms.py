@@ -129,7 +129,7 @@ class Printed:
             return []
         series = "".join(SIGN["metric"].findall(line.text))
         prefix = series or find_memory(line.raw[: len(line.raw) - len(line.text)])
-        text = line.text.replace(series, "") if series else line.text
+        text = line.text.replace(series, "")
         if text.isdecimal() and not re.search(r"\d", self._before):  # as a shell answers
             text = f"{self._before} {text}"
         self._before = line.text
@@ -222,13 +222,12 @@ class TableForm:
         if {"size", "total"} <= {one.lower() for one in names}:
             names = ["block" if one.lower() == "size" else one for one in names]
         fields = {_name_column(name) for name in names} - {None}
-        told = fields if separator else fields - {Field.HEAP}
         is_one = separator or re.match("(?i)(task|thread|module|owner)$", "".join(names[:1]))
         is_head = (
             len(names) > 1
             and all(names[1:])
             and bool(fields & {*MAIN})
-            and len(told) > (not is_one)
+            and len(fields if separator else fields - {Field.HEAP}) > (not is_one)
         )
         if is_head:
             self._names, self._separator = names, separator
@@ -278,8 +277,8 @@ class TableForm:
 def _cut(text: str, separator: str | None) -> list[str]:
     if separator is None:
         return text.split()
-    row = next(csv.reader([text.strip().strip("|")], delimiter=separator, strict=False), [])
-    return [cell.strip() for cell in row]
+    rows = csv.reader([text.strip().strip("|")], delimiter=separator, strict=False)
+    return [cell.strip() for cell in next(rows, [])]
 
 
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:

@@ -36,9 +36,9 @@ def find_setting(name: str, text: str, *, is_row: bool) -> tuple[str, str, int]:
 def judge_heaps(log: TelemetryLog, needed: Sequence[int] = ()) -> list[Outlook]:
     """What each heap of a log shows: first the one that falls and ends first, then by the log.
 
-    `needed`: sizes of requests that are to be dated.
+    `needed`: sizes of requests that are to be dated, of what is counted in bytes.
     """
     return sorted(
-        (find_outlook(one, needed) for one in (log, *log.other_heaps)),
+        (find_outlook(one, needed if one.unit == "B" else ()) for one in (log, *log.other_heaps)),
         key=lambda one: one.run_out.after if one.finding is Finding.FALLS and one.run_out else inf,
     )

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 from math import ceil, inf
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -189,8 +190,7 @@ class Outlook(Brief):
     def pace(self) -> float:
         """The pace of a fall that goes on, as far as it is known; 0: it may be level by now."""
         one = self.decline
-        is_clear = one and (self.run_outs or one.low > max(0.0, one.rate / 3))
-        return one.rate if one and is_clear else 0.0
+        return one.rate if one and (self.run_outs or one.low > max(0.0, one.rate / 3)) else 0.0
 
     @property
     def held(self) -> int:
@@ -213,8 +213,9 @@ class Outlook(Brief):
     @property
     def share(self) -> float | None:
         """The largest block over the free bytes: the median of the last tenth that shows it."""
-        known = [one for one in self.boot if one.largest is not None and one.free]
-        shares = [(one.largest or 0) / one.free for one in known]
+        shares = [
+            one.largest / one.free for one in self.boot if one.largest is not None and one.free
+        ]
         return float(np.median(shares[-ceil(len(shares) / 10) :])) if shares else None
 
     @property
@@ -240,7 +241,8 @@ class Outlook(Brief):
             *(
                 text
                 for name, text in figures.items()
-                if all(getattr(one, name) is None for one in self.log.states)
+                if (name == "seconds" or not self.log.setting)  # a stack prints what it has
+                and all(getattr(one, name) is None for one in self.log.states)
             ),
         )
 
@@ -292,7 +294,12 @@ def find_outlook(log: TelemetryLog, needed: Sequence[int] = ()) -> Outlook:
 
 
 def _cut_boots(log: TelemetryLog) -> list[list[HeapState]]:
-    return [[*states] for _, states in groupby(log.states, lambda one: one.boot)]
+    """The states of each boot, but those of another version than the one that ran last."""
+    return [
+        [*states]
+        for (program, _), states in groupby(log.states, attrgetter("program", "boot"))
+        if program in ("", log.states[-1].program)
+    ]
 
 
 def measure_life(boot: Sequence[HeapState]) -> float:
@@ -329,8 +336,10 @@ def _find_falling(
         {name: float(np.median(one.free[-_LAST:])) for name, one in _list_measures(whole)}
         for whole in (last, series)
     )
+    found: _Falling | None = None
     for name, raw in _list_measures(series):
         width, highs, lows = _cut(one := _calm(raw, period), most)
+        gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
         values = lows if name else highs
         if len(values) and fell(values) and still_falls(values):
             # A collector that waits until little is left: only when its highs come down there, of
@@ -341,8 +350,18 @@ def _find_falling(
                 and (tooth := _find_tooth(one))
             ):
                 lows = highs - (highs[0] - highs[-1]) * tooth / (width * len(highs))
-            gained = ends[name] - owns[name] if name in ends.keys() & owns.keys() else 0.0
-            yield _Falling(find_decline(values), highs + gained, lows + gained, width, bool(name))
+            found = _Falling(find_decline(values), highs + gained, lows + gained, width, bool(name))
+            yield found
+        elif found and len(highs) == len(found.highs) and _stays_beside(series):
+            yield found._replace(highs=highs + gained, lows=lows + gained, is_block=True)
+
+
+def _stays_beside(series: _Series) -> bool:
+    """True if what lies beside the largest block differs by less than a quarter of what is lost."""
+    known = np.isfinite(series.blocks)
+    free, beside = (one[known] for one in (series.free, series.free - series.blocks))
+    ends = np.array_split(free, 3)[::2]
+    return bool(4 * beside.std() < np.median(ends[0]) - np.median(ends[1]))
 
 
 def _find_reserves(lows: Numbers) -> Mapping[int, float]:

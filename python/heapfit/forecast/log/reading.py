@@ -25,7 +25,7 @@ import numpy as np
 from heapfit.errors import HeapfitError
 from heapfit.forecast.log.dump import read_dump
 from heapfit.forecast.log.figures import UnclearFigureError, settle
-from heapfit.forecast.log.forms import Form, make_forms, read_bare, read_lines_by
+from heapfit.forecast.log.forms import Form, Printed, make_forms, read_bare, read_lines_by
 from heapfit.forecast.log.heaps import find_setting
 from heapfit.forecast.log.states import Clock, Field, HeapState, Sample, TelemetryLog
 from heapfit.forecast.log.words import LONGEST_NAME, MAIN, SIGN, find_memory, read_figures, spell
@@ -108,11 +108,8 @@ def read_log(path: Path, lines: str | Sequence[str] | None = None) -> TelemetryL
         given = [lines] if isinstance(lines, str) else lines or ()
         forms = (("lines as given", read_lines_by(given)),) if given else make_forms()
         log = _read_lines(name, texts, forms)
-    told = [
-        supposed,
-        "figures padded with zeros are hexadecimal, by their letters" * is_hexadecimal,
-    ]
-    return replace(log, damage=damage, notes=[*filter(None, told), *log.notes])
+    hexadecimal = "figures padded with zeros are hexadecimal, by their letters" * is_hexadecimal
+    return replace(log, damage=damage, notes=[*filter(None, (supposed, hexadecimal)), *log.notes])
 
 
 def _read_content(path: Path, name: str) -> tuple[bytes, str]:
@@ -139,8 +136,8 @@ def _read_lines(
     head = "\n".join(text for _, text in lines[:_LOOKED_AT])
     tags, is_turned = _find_devices(dict(lines), samples), _is_newest_first(samples)
     if tags or is_turned:
-        texts = lines[::-1] if is_turned else lines
-        texts = [(number, text) for (number, _), (_, text) in zip(lines, texts, strict=True)]
+        turned = zip(lines, lines[::-1] if is_turned else lines, strict=True)
+        texts = [(number, text) for (number, _), (_, text) in turned]
         samples, form = _read_samples(texts, forms, tags)
     if not samples and len(forms) > 1:
         samples, form = _read_samples(lines, (("bare numbers", read_bare),))
@@ -178,8 +175,12 @@ def _read_lines(
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     notes += [f"{len(logs) - _MOST_JUDGED:,} heaps are left out"] * (len(logs) > _MOST_JUDGED)
     first, *others = logs[:_MOST_JUDGED]
-    holders = _make_holders(first, joined if usual is not found else ())
-    return replace(first, other_heaps=others, notes=[*first.notes, *notes], holders=holders)
+    return replace(
+        first,
+        other_heaps=others,
+        notes=[*first.notes, *notes],
+        holders=_make_holders(first, joined if usual is not found else ()),
+    )
 
 
 def _find_held(one: Sample) -> float | None:
@@ -267,8 +268,9 @@ def _read_samples(
     tags: Collection[str] = (),
 ) -> tuple[list[Sample], str]:
     """The samples of all lines, and the form of most of them; `tags` are of devices."""
-    readers, found, counts, above = (
+    readers, printed, found, counts, above = (
         defaultdict[str, LineReader](LineReader),
+        defaultdict[str, Printed](Printed),  # whose headings are each device's
         list[Sample](),
         Counter[str](),
         dict[str, LogLine](),  # the last one with a time, of each device
@@ -285,7 +287,7 @@ def _read_samples(
         if line.moments or line.is_start:
             above[device] = line
         for name, read in forms:
-            if samples := read(line):
+            if samples := (printed[device] if isinstance(read, Printed) else read)(line):
                 counts[name] += len(samples)
                 break
         else:
@@ -295,7 +297,7 @@ def _read_samples(
             own = readers[f"{device}/{one.memory}"] if one.moments is not line.moments else reader
             if own is not reader:
                 one.moments = own.advance(number, one.moments)
-            one.line, one.boot = number, max(reader.boot, own.boot)
+            one.line, one.boot, one.program = number, max(reader.boot, own.boot), reader.program
             one.above = above[device].moments if device in above else {}
             one.memory = " ".join(filter(None, (device, one.memory)))
         found += samples
@@ -472,4 +474,5 @@ def _make_states(found: Sequence[Sample], times: Iterable[float | None]) -> Iter
             largest,
             failed or None,
             failures,
+            one.program,
         )

@@ -43,6 +43,7 @@ class Sample:
     above: dict[Clock, float] = field(default_factory=dict)  # of the last line that has a time
     line: int = 0
     boot: int = 0  # starts before it
+    program: str = ""  # the version that runs, where it is told
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class HeapState:
     largest: int | None
     failed: int | None  # of the largest request that failed
     failures: int | None
+    program: str = ""  # the version that runs, where it is told
 
     @property
     def lowest(self) -> int:

@@ -119,7 +119,9 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
     numbers = [one for one in found if not SIGN["address"].fullmatch(one["value"])]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
-    between = tuple(text[end:start] for end, start in zip(ends, starts, strict=True))
+    between = tuple(
+        SIGN["span"].sub("", text[end:start]) for end, start in zip(ends, starts, strict=True)
+    )
     told = _find_meanings(between, tuple(number["unit"] for number in numbers), memory, before)
     shown, said = 0.0, ""  # of the free or used bytes ahead: the number, and its unit
     for i, meaning in enumerate(told):

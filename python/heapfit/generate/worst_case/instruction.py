@@ -12,8 +12,7 @@ class UnboundedError(HeapfitError):
     """Code of which no worst case is known; the message says where it is and why."""
 
     def __init__(self, place: int | str, why: str) -> None:
-        at = f"0x{place:x}" if isinstance(place, int) else place
-        super().__init__(f"{at}: {why}")
+        super().__init__(f"{hex(place) if isinstance(place, int) else place}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
