@@ -58,6 +58,10 @@ _IN_RHYTHM = 0.02  # of a step: gaps are whole numbers of steps
 _LOOKED_AT = 5_000  # lines, by which a stack is known
 
 
+_NOTHING = (
+    "none of its lines, {:,} in all, shows free bytes (say what they look like: --line "
+    "'free {{free}} largest {{largest}}')"
+)
 # Why figures that stand alone give no date.
 _ALONE = (
     (
@@ -166,12 +170,8 @@ def _read_lines(
         except UnclearFigureError as doubt:
             doubts += [doubt] * (len(found) > 1 or not logs)  # of one line others say enough
     if not logs:
-        nothing = (
-            f"none of its lines, {len(lines):,} in all, shows free bytes "
-            "(say what they look like: --line 'free {free} largest {largest}')"
-        )
         calls = () if doubts else suggest_own_lines(Path(name), head.encode())
-        raise HeapfitError(f"{name}: {doubts[0] if doubts else nothing}", calls)
+        raise HeapfitError(f"{name}: {doubts[0] if doubts else _NOTHING.format(len(lines))}", calls)
     notes += [f"another heap is left out: {doubt}" for doubt in doubts[:1]]
     notes += [f"{len(logs) - _MOST_JUDGED:,} heaps are left out"] * (len(logs) > _MOST_JUDGED)
     first, *others = logs[:_MOST_JUDGED]
