@@ -676,7 +676,9 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     done = heapfit("size", "t.txt", "--admission", 0.9, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Set aside ")
+    answer, lines = " ".join(lines[:2]), lines[1:]
+    assert answer.startswith("Set aside ")
+    assert answer.endswith("; 51,984 B where none may take a larger one.")
     assert lines[1].startswith("t.txt (20,000 events): each pool is to serve 90 %")
     assert [line.split()[0] for line in lines[3:8]] == ["=528", "=1040", "=1978", "=2952", "all"]
     assert lines[3].split()[:4] == ["=528", "6", "8", "3,168"]

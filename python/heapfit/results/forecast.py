@@ -134,11 +134,10 @@ def _describe_finding(seen: Outlook) -> str:
             more=len(seen.boot),
         )
     block = "" if refused.largest is None else f": the largest block was {refused.largest:,} B"
-    asked = [one for one in seen.log.states if one.failed]
-    alike = sum((one.largest or 0) < (one.failed or 0) <= one.free for one in asked)
+    alike = [(one.largest or 0) < one.failed <= one.free for one in seen.log.states if one.failed]
     return (
         f"A request of {refused.failed:,} B failed with {refused.free:,} B free{block}"
-        + f"; so it was in {alike:,} of {len(asked):,} states" * (len(asked) > 1)
+        + f"; so it was in {sum(alike):,} of {len(alike):,} states" * (len(alike) > 1)
         + ". So what is free is fragmented, or lies in several memories; it is not used up. No "
         f"date: {reason}. How much larger the heap must be, only a recording tells."
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heapfit.drawing.parts import Column, Line, Part, Table, columns, which_hold
+from heapfit.drawing.parts import Column, Line, Part, Table, columns
+from heapfit.grouping import group
 from heapfit.plugin import PluginRow
-from heapfit.plugin.faults import NOT_RUN
+from heapfit.plugin.faults import NO_HARM
 
 LabelledRow = tuple[str, PluginRow]  # of which trace
 _SHOWN_STATICS = 4
@@ -49,23 +50,22 @@ def _describe_build(row: PluginRow) -> str:
 
 
 def _describe_attacks(row: PluginRow) -> list[str]:
-    left_out = [name for name, outcome in row.attacks.items() if outcome == NOT_RUN]
+    outcomes = group((outcome, name) for name, outcome in row.attacks.items() if outcome != NO_HARM)
     return [
         f"{row.name}, misused (what callers must not do): {_join_outcomes(row.misuse)}.",
         f"{row.name}, extreme requests: {_join_outcomes(row.extremes)}.",
-        *which_hold((left_out, f"{row.name}, attacks not run: {', '.join(left_out)}.")),
+        *(f"{row.name}, attacks, {one}: {', '.join(names)}." for one, names in outcomes.items()),
     ]
 
 
 def _describe_faults(row: PluginRow) -> list[str]:
-    unserved = (
-        f"{row.name}: serves the trace in no region tried (does its plugin_init "
-        f"take an alignment of {row.alignment}?)."
+    told = row.faults or (
+        "no fault was found in its replays"
+        if row.r_min is not None
+        else "serves the trace in no region tried (does its plugin_init take an alignment of "
+        f"{row.alignment}?)",
     )
-    faults = [f"{row.name}: {fault}." for fault in row.faults]
-    return faults or [
-        unserved if row.r_min is None else f"{row.name}: no fault was found in its replays."
-    ]
+    return [f"{row.name}: {one}." for one in told]
 
 
 def _join_outcomes(outcomes: Mapping[str, str]) -> str:

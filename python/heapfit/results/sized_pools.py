@@ -128,10 +128,7 @@ def pools_table(sizing: PoolSizing, info: TraceInfo, name: str) -> list[Part]:
             for pool in [one for one in sizing.pools if one.is_exact][:1]
         ),
         Line("bytes: of blocks, without bookkeeping."),
-        Line(
-            "alone: blocks that this recording needs without fall-back to larger pools, "
-            f"{size(sum(one.size * one.count_without_fall_back for one in sizing.pools))} in all."
-        ),
+        Line("alone: the blocks that serve where none may take a larger one."),
         Line("refused: share out of memory; requests of a full pool go to the next larger pool."),
         Line("Erlang-B: of each pool alone, if requests arrived independently."),
         Line(f"hold-out: {sizing.unseen.description}"),
@@ -156,9 +153,11 @@ def _answer(sizing: PoolSizing) -> str:
     """The memory, and how many of the recorded requests find none."""
     none = f"{format_share(sizing.refused)} of the recorded requests find no block"
     fewer = f", as in {size(sizing.serving_memory)}" * (sizing.serving_memory < sizing.memory)
+    alone = sum(one.size * one.count_without_fall_back for one in sizing.pools)
+    larger = f"; {size(alone)} where none may take a larger one" * (alone > sizing.memory)
     return (
         f"Set aside {size(sizing.memory)} in {format_count(len(sizing.pools), 'pool')}: "
-        f"{none if sizing.refused else f'all recorded requests find a block{fewer}'}."
+        f"{none if sizing.refused else f'all recorded requests find a block{fewer}'}{larger}."
     )
 
 
