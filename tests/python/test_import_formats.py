@@ -23,6 +23,7 @@ from small_traces import heapfit, heapfit_json
 
 import formats_page
 from heapfit.errors import HeapfitError
+from heapfit.front_door import profile_trace
 from heapfit.importers import (
     FORMATS,
     ImportOptions,
@@ -669,6 +670,42 @@ def test_a_suggested_command_reads_what_it_says(tmp_path, name):
 
 # Calls of one family each: sizes of the requests in their order, 0 of a free.
 FAMILIES = TABLES["families"]
+
+
+def print_calls(forms: list[str], seed: int) -> tuple[str, int, int]:
+    """A log of calls of three tasks in a form of one's own, how many they are, and their peak."""
+    drawn, live, lines, peak = random.Random(seed), dict[int, int](), list[str](), 0
+    for i in range(600):
+        at, old, size = 0x20001000 + 304 * i, 0, drawn.randrange(8, 300)
+        chance, told = drawn.random(), 0
+        if live and chance < 0.42:
+            at, told = drawn.choice([*live]), 1
+            size = live.pop(at)
+        elif chance < 0.6 and len(forms) > 2:
+            told, old = 2, drawn.choice([0, *live])
+            at = old if old and chance < 0.5 else at
+            live.pop(old, None)
+        if told != 1:
+            live[at] = size
+        peak = max(peak, sum(live.values()))
+        task = drawn.choice(["main", "net", "gui"])
+        lines.append(forms[told].format(t=1000 + 310 * i, a=at, o=old, s=size, k=task))
+    return "\n".join(["logger v1", *lines, ""]), len(lines), peak
+
+
+@pytest.mark.parametrize("form", TABLES["any_language"])
+def test_verbs_of_any_language_are_found_by_what_fits(tmp_path, form):
+    text, events, peak = print_calls(TABLES["any_language"][form], len(form))
+    path = put(tmp_path, *text.splitlines())
+    command = shlex.split(suggest_own_lines(path, path.read_bytes())[-1])
+    given = [[b for a, b in pairwise(command) if a == one] for one in ("--line", "--free")]
+    trace = import_file(
+        path,
+        tmp_path / "stored.parquet",
+        ImportOptions(own_lines=OwnLines(*map("\n".join, given))),
+    )
+    assert (trace.info.events, profile_trace(trace).u_max) == (events, peak)
+    assert not any("unknown" in one or "refused" in one for one in trace.info.notes)
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -100,8 +100,7 @@ def open_any(
             trace = Trace.open(source)
             _check_queue(source, options.queue, trace.info.queue)
             return trace
-        output = folder / f"{name or source_name(source)}.parquet"
-        return _import(stream, output, options, progress)
+        return _import(stream, folder / f"{name or source_name(source)}.parquet", options, progress)
 
 
 def has_known_lifetimes(source: Path) -> bool:
@@ -197,8 +196,13 @@ def _import(
                     else {},
                 )
 
-            columns = read_columns(incoming, content, progress)
-            return write_trace(output, columns, info, incoming.chains, stream.path)
+            return write_trace(
+                output,
+                read_columns(incoming, content, progress),
+                info,
+                incoming.chains,
+                stream.path,
+            )
 
 
 def _check_queue(source: Path, queue: str | None, used: str | None) -> None:

@@ -77,8 +77,10 @@ def find_tensors(source: Path, readers: Readers = ()) -> Tensors:
     with ByteStream(source) as stream:
         for matches, read in readers or NETWORKS:
             if matches(stream.head):
-                tensors = [one for one in read(b"".join(stream.chunks())) if one.size]
-                return sorted(tensors, key=lambda one: one.first)
+                return sorted(
+                    [one for one in read(b"".join(stream.chunks())) if one.size],
+                    key=lambda one: one.first,
+                )
     return []
 
 

@@ -4,30 +4,29 @@
 A line's shape is its text with numbers left out. Its verb says what it is: an allocation, a resize,
 a free. Of an allocation's numbers one is the block's address, which others free, and one the size:
 what source lines, pools, owners and threads have is neither. In a log without addresses words tell
-calls, and frees have the sizes of those allocations. What is found is read before it is shown.
+calls, and frees have the sizes of those allocations. What is found is read before it is shown, and
+changed where another reading explains more: verbs may be of any language.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, permutations, product, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
 from heapfit.fact_files import read_rules
 from heapfit.grouping import group
-from heapfit.importers.log_lines import CALLS, split_prefix
+from heapfit.importers.log_lines import split_prefix
 from heapfit.importers.source import FedReader, OwnLines, read_calls
 from heapfit.importers.stream import HEAD
 from heapfit.importers.told_names import FIELD
 
 _SIGN = read_rules(__file__, "own_lines.toml")
+_WORD = r"(?<![\w{}])[^\W\d]\w*(?![\w{}])"
 _OFFSET = 1 << 16  # below it a number beside an address is no address
-_TASK = re.compile(
-    rf"(?<!\S)\[(?!(?i:info|debug|warn|err|trace|verbose|notice)|{CALLS}\])([A-Za-z_]\w*)\](?= )"
-)
 # What a line is, by the first of these verbs that it has.
 _VERBS = (
     ("resize", re.compile(r"(?i)realloc|resize|(?-i:\bR\b(?=\W+0x))")),
@@ -47,11 +46,11 @@ _VERBS = (
     ("alloc", re.compile(r"(^|\s)\+\s?(?=\d)")),
 )
 _MOST_UNKNOWN = 0.2  # of the events: more frees of blocks that nobody gave are no frees
-_SHOWN = 3  # lines
-_MOST_MORE = 4  # shapes without a verb that are tried as allocations beside those with one
-_MOST_LINES = 5_000
-_LONGEST = 400  # characters of a line that is looked at
-_WIDTH = 76
+_SHOWN, _WIDTH = 3, 76  # lines, and characters of each
+# Shapes that are read otherwise, too; pairs of an allocation and a free that are; places of words
+# that may name tasks, and different ones there.
+_MOST_CHANGED, _MOST_PAIRS, _MOST_NAMED, _NAMES = 12, 100, 3, range(2, 17)
+_MOST_LINES, _LONGEST = 5_000, 400  # that are looked at, and characters of each
 
 
 class _Line(NamedTuple):
@@ -116,23 +115,39 @@ def _find_verb(text: str) -> str:
 
 
 _Group = list[_Line]
+_Calls = list[tuple[_Group, str, str]]  # the lines of a shape, an option and its text
+_Score = tuple[int, int]  # lines read, less two of each that makes no sense; texts, negated
 
 
 def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
     """What to show below an error that says that a file's form is unknown; () if nothing helps."""
     texts = head.decode("utf-8", "replace").replace("\t", " ").splitlines()[:_MOST_LINES]
-    tasks = {one[1] for text in texts for one in _TASK.finditer(text)}
     lines = [
-        _make_line(text, len(tasks) > 1)
+        _make_line(text)
         for text in texts
         if len(text) <= _LONGEST and text.isprintable() and not FIELD.search(text)
     ]
+    told = [
+        _suggest(path, head, [_make_line(line.raw, task) for line in lines])
+        for task in (-1, *_find_tasks(lines))
+    ]
+    return max(told, key=lambda one: one[0])[1]
+
+
+def _suggest(path: Path, head: bytes, lines: Sequence[_Line]) -> tuple[_Score, tuple[str, ...]]:
+    """The best description of the calls in some lines, in words."""
     seen = [line for line in lines if line.addresses]
     groups = _group(seen)
-    calls = [one for one in groups if one[0].verb in ("alloc", "zeroed") and one[0].sizes]
-    others = [one for one in groups if one[0].verb != "free" and one[0].sizes]
-    others = others if any(one[0].verb == "free" for one in groups) else [*filter(_has_hex, others)]
-    served = calls or sorted(others, key=len)[-1:]
+    others = (
+        one
+        for one in groups
+        if one[0].verb != "free" and one[0].sizes  # and whose address is no time since 1970, say
+        if any(one[0].verb == "free" for one in groups)
+        or any(not at.isdecimal() for at in _values(one, one[0].addresses))
+    )
+    served = [
+        one for one in groups if one[0].verb in ("alloc", "zeroed") and one[0].sizes
+    ] or sorted(others, key=len)[-1:]
     if not served:  # no addresses: without frees it would tell nothing, so both must be there
         seen = [
             line
@@ -142,22 +157,75 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
         groups = _group(seen)
         served = sorted((one for one in groups if one[0].verb == "alloc"), key=len)[-1:]
     if not served:
-        return ()
-    # Of two logs in a file one may have no verbs.
-    more = [[*served, one] for one in others if one not in served and not one[0].verb]
+        return (0, 0), ()
     told = [
-        _try(path, head, *_describe_calls(groups, calls, is_long), len(seen))
-        for calls in (served, *more[:_MOST_MORE])
+        (_judge(head, own), own)
         for is_long in (False, True)
+        for own in [_describe_calls(groups, served, is_long)]
     ]
-    return max(told, key=lambda one: one[0])[1]
+    best, own = _improve(head, groups, *max(told, key=lambda one: one[0]))
+    return best, _describe(path, head, own, len(seen)) if best[0] else ()
 
 
-def _make_line(raw: str, has_tasks: bool) -> _Line:
-    """The line with the fields that its words tell: when, which task, in which source line."""
+def _improve(
+    head: bytes, groups: Sequence[_Group], best: _Score, own: _Calls
+) -> tuple[_Score, _Calls]:
+    """The calls with shapes read otherwise, or not at all, by which more lines fit.
+
+    It begins with an allocation and a free of the most frequent shapes, too.
+    """
+    frequent = sorted(groups, key=len, reverse=True)[:_MOST_CHANGED]
+    texts = [(one, *text) for one in frequent for text in _read_otherwise(one, groups)]
+    pairs = [
+        [one, other]
+        for one, other in permutations(texts, 2)
+        if (one[1], other[1]) == ("--line", "--free") and one[0] is not other[0]
+    ]
+    for tried in pairs[:_MOST_PAIRS] if best[0] < sum(map(len, groups)) else ():
+        if (score := _judge(head, tried)) > best:
+            best, own = score, tried
+    for one in 2 * frequent:
+        rest = [call for call in own if call[0] is not one]
+        for call in ([], *([text] for text in texts if text[0] is one)):
+            if best[0] < sum(map(len, groups)) and (score := _judge(head, rest + call)) > best:
+                best, own = score, rest + call
+    return best, own
+
+
+def _read_otherwise(group: _Group, groups: Sequence[_Group]) -> Iterator[tuple[str, str]]:
+    """What else the lines of a shape may be, by its verb or any, each as an option and its text.
+
+    Its blocks are those of other lines, too.
+    """
+    line, verb = group[0], group[0].verb
+    others = {at for one in groups if one is not group for at in _values(one, one[0].addresses)}
+    # A time may look like an address of digits alone.
+    found = [i for i in line.addresses if any(not at.isdecimal() for at in _values(group, [i]))]
+    known = [i for i in (found or line.addresses)[:3] if _values(group, [i]) & others]
+    for i, is_long in product(known, (False, True)):
+        if verb in ("", "free"):
+            yield "--free", line.describe({i: "{address}"}, is_long)
+        if verb in ("", "alloc", "zeroed") and line.sizes:
+            yield "--line", _describe_allocation(group, i, is_long)
+    for old, new in product(known, found[:3]) if verb in ("", "resize") and line.sizes else ():
+        size = _size_place(line, _order_sizes(line.sizes, new))
+        yield "--line", line.describe({new: "{address}", old: "{old}", size: "{size}"})
+
+
+def _find_tasks(lines: Sequence[_Line]) -> list[int]:
+    """Places of words that may name tasks, as a table's column does: few differ there."""
+    words = (re.findall(_WORD, line.text) for line in lines if line.addresses)
+    found = enumerate({*one} - {""} for one in zip_longest(*words, fillvalue=""))
+    tasks = (i for i, one in found if len(one) in _NAMES and not any(map(_find_verb, one)))
+    return [*islice(tasks, _MOST_NAMED)]
+
+
+def _make_line(raw: str, task: int = -1) -> _Line:
+    """The line with the fields that its words tell: when, in which source line, of which task."""
     text = " ".join(split_prefix(raw)[1].split())  # columns differ in blanks
-    text = _TASK.sub("[{task}]", text, 1) if has_tasks else text
     text = _SIGN["source"].sub("{site}", _SIGN["clock"].sub("{time:s}", text), 1)
+    if task >= 0:
+        text = re.sub(rf"^((?>.*?{_WORD}){{{task}}}(?>.*?(?={_WORD}))){_WORD}", r"\1{task}", text)
     return _Line(raw, text, (*_SIGN["number"].finditer(text),))
 
 
@@ -166,17 +234,17 @@ def _group(lines: Iterable[_Line]) -> list[_Group]:
 
     Those with most addresses first: NULL looks like a size.
     """
-    shapes = group(
-        ((_SIGN["number"].sub("#", line.text[: line.numbers[-1].end()]), line.verb), line)
-        for line in lines
-    )
-    return [sorted(one, key=lambda line: -len(line.addresses)) for one in shapes.values()]
+    return [
+        sorted(one, key=lambda line: -len(line.addresses))
+        for one in group(
+            ((_SIGN["number"].sub("#", line.text[: line.numbers[-1].end()]), line.verb), line)
+            for line in lines
+        ).values()
+    ]
 
 
-def _describe_calls(
-    groups: Sequence[_Group], served: Sequence[_Group], is_long: bool
-) -> tuple[Sequence[_Group], OwnLines]:
-    """The groups of calls, allocations first, and their descriptions."""
+def _describe_calls(groups: Sequence[_Group], served: Sequence[_Group], is_long: bool) -> _Calls:
+    """The calls by their verbs, the most frequent allocation first."""
     rest = [one for one in groups if one not in served]
     released = {at for one in rest if one[0].verb == "free" for at in _values(one, one[0].keys)}
     places = [_block_place(one, released) for one in served]
@@ -187,45 +255,32 @@ def _describe_calls(
     signs = {asker and asker[0] for asker in askers}
     if not is_long and len(signs) == 1 < len(askers):
         texts = [f"{text}{sign}{{site}}" for sign in signs for text in texts]
-    resized = [one for one in rest if one[0].verb == "resize" and len(one[0].addresses) > 1]
-    resizes = [text for one in resized if (text := _describe_resize(one, given))]
-    given |= {at for one in resized for at in _values(one, one[0].addresses)}
-    freed = []
-    for one in rest:
-        i = _block_place(one, given)
-        values = _values(one, [i])
-        text = one[0].describe({i: one[0].key}, is_long)
-        # Without words it may be an address in any other line.
-        is_known = 2 * len(values & given) >= len(values)
-        if one[0].verb != "resize" and is_known and text != one[0].key:
-            freed.append((one, text))
-    texts.sort(key=lambda text: "{count}" not in text)  # what has more fields counts first
-    line, free = (
-        "\n".join(dict.fromkeys(_join_tasks(one)))
-        for one in (texts + resizes, [text for _, text in freed])
-    )
-    most, *fewer = sorted(served, key=len, reverse=True)
-    return [most, *(one for one, _ in freed), *fewer, *resized], OwnLines(line, free)
-
-
-def _join_tasks(texts: Sequence[str]) -> list[str]:
-    """The descriptions; those that differ in the word before a call alone, as of tasks, as one."""
-    named = [
-        one for text in texts if (one := _SIGN["of_task"].match(text)) and _find_verb(one["call"])
+    placed = [(one, _block_place(one, given)) for one in rest if one[0].verb != "resize"]
+    return [
+        *(
+            (one, "--line", text)
+            for one, text in sorted(zip(served, texts, strict=True), key=lambda one: -len(one[0]))
+        ),
+        *(  # without words it may be an address in any other line
+            (one, "--free", text)
+            for one, i in placed
+            if 2 * len(_values(one, [i]) & given) >= len(_values(one, [i]))
+            for text in [one[0].describe({i: one[0].key}, is_long)]
+            if text != one[0].key
+        ),
     ]
-    calls = Counter(one["call"] for one in named)
-    signs = Counter(one["sign"] + one["call"] for one in named)  # blanks may make names alike long
-    joined = {
-        one[0]: one["call"] if signs[one["sign"] + one["call"]] < count else f"{{task}}{one[2]}"
-        for one in named
-        if (count := calls[one["call"]]) > 1
-    }
-    return [joined.get(text, text) for text in texts]
 
 
-def _has_hex(group: _Group) -> bool:
-    """True if an address is written as one, not as a time since 1970, say."""
-    return any(not one.isdecimal() for one in _values(group, group[0].addresses))
+def _join_calls(calls: _Calls) -> OwnLines:
+    """The descriptions of calls; what has more fields counts first."""
+    texts = dict.fromkeys(
+        one[1:]
+        for one in sorted(calls, key=lambda one: ("{old}" in one[2], "{count}" not in one[2]))
+    )
+    line, free = (
+        "\n".join(text for one, text in texts if one == option) for option in ("--line", "--free")
+    )
+    return OwnLines(line, free)
 
 
 def _values(group: _Group, places: Sequence[int]) -> set[str]:
@@ -272,10 +327,10 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         _SIGN["told_size"].search(line.text[: line.numbers[i].start()]) for i in sizes[2:]
     )
     if line.verb == "zeroed" and len(sizes) > 1 and "alloc" not in between and not is_whole:
-        told = (
-            i for i in sizes if _SIGN["told_count"].search(line.text[: line.numbers[i].start()])
+        count = next(
+            (i for i in sizes if _SIGN["told_count"].search(line.text[: line.numbers[i].start()])),
+            sizes[0],
         )
-        count = next(told, sizes[0])
         size = _size_place(line, [i for i in sizes if i != count])
         fields[count] = "{count}"
     elif "memalign" in line.text:
@@ -286,16 +341,6 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         if i != address and _SIGN["caller"].search(line.text[: line.numbers[i].start()])
     }
     return line.describe({**callers, **fields, size: _size_field(line, size)}, is_long)
-
-
-def _describe_resize(group: _Group, given: set[str]) -> str:
-    """A resize, described: the old address is of a block given before; "" without a size."""
-    line = group[0]
-    if not line.sizes:
-        return ""
-    old, new = sorted(line.addresses[:2], key=lambda i: -len(_values(group, [i]) & given))
-    size = _size_place(line, _order_sizes(line.sizes, new))
-    return line.describe({old: "{old}", new: "{address}", size: "{size}"})
 
 
 def _order_sizes(places: Sequence[int], address: int) -> list[int]:
@@ -319,46 +364,59 @@ def _size_place(line: _Line, among: Sequence[int]) -> int:
     return next(near, among[0])
 
 
-def count_unpaired(reader: FedReader | None) -> tuple[int, ...]:
+def count_unpaired(
+    reader: FedReader | None, signs: Sequence[str] = ("unknown", "replaced")
+) -> tuple[int, ...]:
     """The frees of unknown blocks, and the blocks given again, that a reader reports."""
     return tuple(
         sum(
             int(one[1].replace(",", ""))
-            for one in map(rule.match, reader.notes if reader else ())
+            for one in map(_SIGN[sign].match, reader.notes if reader else ())
             if one
         )
-        for rule in (_SIGN["unknown"], _SIGN["replaced"])
+        for sign in signs
     )
 
 
-def _try(
-    path: Path, head: bytes, groups: Sequence[_Group], own: OwnLines, lines: int
-) -> tuple[int, tuple[str, ...]]:
-    """How many lines the descriptions read of a log's beginning, less two of each that makes no
-    sense, and that in words; 0 and () if it does not.
-    """
+def _judge(head: bytes, calls: _Calls) -> _Score:
+    """How well the descriptions read a log's beginning; 0 if they make no sense."""
+    own = _join_calls(calls)
+    reader = read_calls(head, own) if own.line else None
+    unknown, replaced, resized, refused = count_unpaired(
+        reader, ("unknown", "replaced", "unknown_resizes", "refused")
+    )
+    events = reader.events - replaced if reader else 0  # without frees that no line tells
+    is_unpaired = unknown + resized > _MOST_UNKNOWN * (events + unknown)
+    if (
+        reader is None
+        or not (own.has_addresses or own.free)
+        # Other lines look alike, beside one that is cut.
+        or events > (len(head) >= HEAD) + sum(len(one) for one, *_ in calls)
+        or is_unpaired
+        or not reader.live_peak
+    ):
+        return 0, 0
+    return events - 2 * (unknown + replaced + resized + refused), -len({text for *_, text in calls})
+
+
+def _describe(path: Path, head: bytes, calls: _Calls, lines: int) -> tuple[str, ...]:
+    """What the descriptions read, in words."""
+    own = _join_calls(calls)
     reader = read_calls(head, own)
     if reader is None:
-        return 0, ()
-    unknown, replaced = count_unpaired(reader)
-    events = reader.events - replaced  # without frees that no line tells
-    is_more = events > sum(map(len, groups))  # other lines look alike
-    is_blind = not own.has_addresses and not own.free
-    is_unpaired = unknown > _MOST_UNKNOWN * (events + unknown)
-    if is_blind or is_more or is_unpaired or not reader.live_peak:
-        return 0, ()
-    served, others = groups[0], [group[0] for group in groups[1:]]
-    shown = [*served[:2], *(others[:1] or served[2:3])]
+        return ()
+    served, others = calls[0][0], sorted(calls[1:], key=lambda one: one[1])
+    shown = [*served[:2], *([one[0][0] for one in others[:1]] or served[2:3])]
     words = [
         word
         for option, texts in (("--line", own.line), ("--free", own.free))
         for text in texts.splitlines()
         for word in (option, text)
     ]
-    return events - 2 * (unknown + replaced), (
+    return (
         "These lines look like calls:",
         *(f"  {line.raw.strip()[:_WIDTH]}" for line in shown[:_SHOWN]),
-        f"This reads {events:,} of {lines:,} "
+        f"This reads {reader.events:,} of {lines:,} "
         f"{'lines that may be calls' if len(head) < HEAD else 'such lines in 64 KiB'}, with a peak "
         f"of {reader.live_peak:,} B:",
         f"  {shlex.join(['heapfit', 'import', str(path), *words])}",

@@ -97,8 +97,9 @@ def pad_path(path: Path) -> str:
 
 def living_recorders(folder: Path) -> dict[int, str]:
     """Processes that still record into `folder`, and their names."""
-    processes = (int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())
-    return _name_those(processes, folder, record=True)
+    return _name_those(
+        ((int(one.name) for one in _PROC.iterdir() if one.name.isdecimal())), folder, record=True
+    )
 
 
 def _name_those(processes: Iterable[int], folder: Path, *, record: bool) -> dict[int, str]:

@@ -113,8 +113,9 @@ class ByteStream:
                     _reject_bomb(self.path)
                 self._file = stack.enter_context(_CountedFile(self.path))
                 self._size = self.path.stat().st_size
-                plain = stack.enter_context(io.BufferedReader(self._file, CHUNK))
-                self._content = stack.enter_context(open_content(plain))
+                self._content = stack.enter_context(
+                    open_content(stack.enter_context(io.BufferedReader(self._file, CHUNK)))
+                )
                 self.head = self._read_head()
                 self._has_cr_alone = self.head.isascii() and not {0, 10} & {*self.head}
                 self.head = self._end_lines(self.head)
