@@ -179,9 +179,9 @@ void bind_heap_log(nb::module_ &module) {
             "one a line.")
         .def_prop_ro(
             "times",
-            [](const HeapLogTrace &self) {
+            [](const Bound<HeapLogTrace> &self) {
                 nb::dict times;
-                for (const auto &[line, time] : self.times()) {
+                for (const auto &[line, time] : self.reader.times()) {
                     times[nb::int_(line)] = time;
                 }
                 return nb::borrow<nb::typed<nb::dict, int, int>>(times);
