@@ -140,6 +140,11 @@ alignment = 8
 pools = [{ size = 24, count = 12, exact = true }, { size = 128, count = 16, exact = false }]
 [plan.shared]
 allocator = "tlsf\""""
+ONE_POOL = """"class_pools"
+alignment = 8
+pools = [{ size = 128, count = 16, exact = false }]
+[plan.shared]
+allocator = "good_fit\""""
 PICOLIBC = (
     "--specs=picolibc.specs",
     "-Wl,--defsym=__heap_start=0x20100000,--defsym=__heap_end=0x20108000",
@@ -187,6 +192,9 @@ KINDS: dict[str, Callable[[Path], Image]] = {
         generated_image(folder, '"sized"', "-DSIZED", "-DHFIT_SAFETY=2", "-flto")
     ),
     "heapfit's pools and heapfit's tlsf": lambda folder: generated_image(folder, POOLS, "-flto"),
+    "heapfit's pools and heapfit's good_fit, whose one table is gone": lambda folder: (
+        generated_image(folder, ONE_POOL, "-flto")
+    ),
     "heapfit's fixed_pool, by its free list": lambda folder: generated_image(
         folder, '"fixed_pool"\nblock_size = 300', "-flto", region=32768
     ),

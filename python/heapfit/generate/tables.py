@@ -34,6 +34,7 @@ _OPERATIONS_WORDS = 12  # hfit_operations
 _GUARD_REGION = 2048  # bytes: the places of freed blocks that wait, and more
 # What else of a plan says how a heap lies in memory.
 _LAYOUT = ("header_size", "block_size", "partition_size", "overhead", "metadata", "layout")
+_POOL_LAYOUT = ("base", "count", "block_size", "used_bit")  # of a pool that is alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +113,18 @@ class HeapDesign:
         """The name of the heap's own variable: by it a memory image is read (layouts.toml)."""
         inner = next(self.plan.chain())
         figures = [inner.alignment, *(value for name, value in inner.scalars if name in _LAYOUT)]
-        names = "guarded_" * self.is_guarded + "_over_".join(self.allocators)
-        return Text("_".join([self.prefix, "heap_of", names, *map(str, figures)]))
+        pools = [pool for table in self.plan.chain() for pool in table.pools]
+        # With -flto the table of one pool is no more in the program.
+        of_pool = "".join(f"_{pools[0][one]}" for one in _POOL_LAYOUT * (len(pools) == 1))
+        names = "_over_".join([self.allocators[0] + of_pool, *self.allocators[1:]])
+        return Text(
+            "_".join(
+                [
+                    *(self.prefix, "heap_of", *["guarded"] * self.is_guarded),
+                    *(names, *map(str, figures)),
+                ]
+            )
+        )
 
     @property
     def sources(self) -> list[Text]:

@@ -54,18 +54,23 @@ def find_heaps(memory: DumpedMemory) -> tuple[list[DumpedHeap], list[str]]:
         (name, names, built)
         for row in load_layouts()
         if {*row["symbols"]} <= memory.symbols.keys() and row["without"] not in memory.symbols
-        for name, names in _anchors(memory, row)
+        for name, names in _anchors(memory, row, missing)
         for built in _builds(memory, row)
     )
     for name, names, row in tried:
+        key = _describe(row, name)
         try:
-            found.setdefault(name, []).append((row, _read(memory, row, names, name)))
+            found.setdefault(key, []).append((row, _read(memory, row, names, name)))
         except LookupError as error:
-            missing.setdefault(name, f"{row['title']} ({printable(name)}): {error}{row['setting']}")
+            missing.setdefault(key, f"{error}{row['setting']}")
     return (
         [min(some, key=lambda one: _doubt(*one))[1] for some in found.values() if some],
-        [text for name, text in missing.items() if not found[name]][:_TOLD],
+        [f"{key}: {text}" for key, text in missing.items() if not found.get(key)][:_TOLD],
     )
+
+
+def _describe(row: Layout, name: str) -> str:
+    return f"{row['title']} ({printable(name)})"
 
 
 def _builds(memory: DumpedMemory, row: Layout) -> Iterator[Layout]:
@@ -81,8 +86,11 @@ def _builds(memory: DumpedMemory, row: Layout) -> Iterator[Layout]:
 
 
 def _join(row: Layout, option: Layout) -> Layout:
-    tables = {one: row[one] | option[one] for one in ("let", "types", "sign") if one in option}
-    return {**row, **option, **tables}
+    """A row with what an option has instead, or beside what a table of the row has."""
+    return {
+        **row,
+        **{one: row[one] | new if isinstance(new, dict) else new for one, new in option.items()},
+    }
 
 
 def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
@@ -103,8 +111,13 @@ def _doubt(row: Layout, heap: DumpedHeap) -> tuple[int, int, int, int]:
     )
 
 
-def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
-    """The name of each record of this kind of heap, and what its paths may begin with."""
+def _anchors(
+    memory: DumpedMemory, row: Layout, missing: dict[str, str]
+) -> Iterator[tuple[str, _Names]]:
+    """The name of each record of this kind of heap, and what its paths may begin with.
+
+    One that a symbol does not lead to, as the dump has not all of them, is among the missing.
+    """
     first, last = (memory.symbols.get(one, (0, 0))[0] for one in row["between"])
     named = (
         (
@@ -117,10 +130,13 @@ def _anchors(memory: DumpedMemory, row: Layout) -> Iterator[tuple[str, _Names]]:
         for found in [re.fullmatch(row["named"], name)]
         if found or (size and first <= address < last)
     )
-    for name, names in islice(named, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:
-        with suppress(UnreadError, NullError):
+    alone = (one for one in named if not one[1].get("instead"))
+    for name, names in islice(alone, _MOST) if row["named"] else [(row["symbols"][0], {"@": 0})]:
+        try:
             for i, at in enumerate(_records(memory, row, names)):
                 yield f"{name}[{i}]" if row["next"] else name, names | {"@": at}
+        except (UnreadError, NullError) as error:
+            missing.setdefault(_describe(row, name), f"{error}{row['setting']}")
 
 
 def _find_beside(memory: DumpedMemory, row: Layout, name: str) -> _Names:
@@ -191,8 +207,7 @@ def _find_ends(memory: DumpedMemory, row: Layout, paths: Paths, start: int) -> d
         return {paths.sum(row["end"]): "its own words say where it ends"}
     most = max(at + len(data) for at, data in memory.spans if at <= start < at + len(data))
     walk = Walk(memory, row, paths, DumpedHeap(row["title"], "", start, most))
-    chunks = islice(walk.chain(start, set()), MOST_CHUNKS)
-    ends = {max((end for end, *_ in chunks), default=start): ""}
+    ends = {max((x[0] for x in islice(walk.chain(start, set()), MOST_CHUNKS)), default=start): ""}
     kept = (
         (name, address)
         for name, (address, size) in memory.symbols.items()
@@ -202,9 +217,8 @@ def _find_ends(memory: DumpedMemory, row: Layout, paths: Paths, start: int) -> d
     for name, address in islice(kept, _MOST):
         with suppress(UnreadError):
             value = memory.word(address)
-            value += start if value < start else 0  # a length, as some breaks are kept
-            if start < value <= most:
-                ends[value] = f"{name} says where it ends"
+            if start < (end := value + start * (value < start)) <= most:  # some keep a length
+                ends[end] = f"{name} says where it ends"
     return ends
 
 

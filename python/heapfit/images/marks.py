@@ -133,15 +133,24 @@ def _granules(kind: str, word: _Word, *places: int) -> Bounds:
     return (*bounds, (ground + unit * count, last, None, None))
 
 
+def _pool(word: _Word, region: int, head: int, *places: int) -> Bounds:
+    """The blocks of a pool; the free ones are listed from `head` on, or counted there."""
+    count, base, size, bit = places
+    is_counted = word(head) == sum(
+        not is_used for *_, is_used in _chunks("blocks", word, region, bit, count)
+    )
+    ground, end = region + base, region + base + count * size
+    return _granules(
+        "blocks", word, region, ground, bit, count, size, end, 0 if is_counted else head
+    )
+
+
 def _pools(word: _Word, region: int, first: int, last: int) -> Bounds:
     """The blocks of all pools; `first` and `last` are rows of the plan's table in flash."""
     for number, row in enumerate(range(first, last + 1, _POOL)):
-        count, base, size, bit = (word(row + at) for at in (4, 12, 16, 20))  # of struct hfit_pool
-        head, blocks = region + 4 * number, _chunks("blocks", word, region, bit, count)
-        # Where they are counted, not listed, there is no list.
-        listed = head * (word(head) != sum(not is_used for *_, is_used in blocks))
-        places = (region, region + base, bit, count, size, region + base + count * size, listed)
-        yield from _granules("blocks", word, *places)
+        yield from _pool(  # by struct hfit_pool
+            word, region, region + 4 * number, *(word(row + at) for at in (4, 12, 16, 20))
+        )
 
 
 def _tree(word: _Word, region: int, unit: int, *places: int) -> Bounds:
@@ -173,6 +182,7 @@ def _tree(word: _Word, region: int, unit: int, *places: int) -> Bounds:
 
 BOUNDS: Mapping[str, Callable[..., Bounds]] = {
     **{kind: partial(_granules, kind) for kind in _KINDS},
+    "pool": _pool,
     "pools": _pools,
     "tree": _tree,
 }

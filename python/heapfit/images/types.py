@@ -81,8 +81,12 @@ def find_parts(kind: DIE, at: int, left: Iterator[int]) -> Iterator[tuple[DIE, i
         size = value_of(find_type(kind)[0], "byte_size", kind.cu["address_size"])
         count = prod(value_of(one, "count", value_of(one, "upper_bound", -1) + 1) for one in inner)
         return ((kind, at + i * size) for i in range(min(count, _MOST_ELEMENTS)))
-    members = (one for one in inner if one.tag in ("DW_TAG_member", "DW_TAG_inheritance"))
-    return ((one, at + _place(one)) for one in members if "DW_AT_external" not in one.attributes)
+    return (
+        (one, at + _place(one))
+        for one in inner
+        if one.tag in ("DW_TAG_member", "DW_TAG_inheritance")
+        if "DW_AT_external" not in one.attributes
+    )
 
 
 def find_children(die: DIE, left: Iterator[int]) -> Iterator[DIE]:

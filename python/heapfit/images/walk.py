@@ -129,13 +129,14 @@ class Walk:
         self._memory, self._layout, self._heap = memory, layout, heap
         self._word = layout["word"] or memory.pointer
         self._free: set[int] = set()  # the chunks of the free list
-        last = at = (paths.sum(layout["free_list"]) ^ layout["key"]) + layout["links"]
-        while heap.start <= at < heap.end and at not in self._free and self._is_captured(at):
+        last, at = 0, (paths.sum(layout["free_list"]) ^ layout["key"]) + layout["links"]
+        stop = paths.sum(layout["stop"]) or layout["links"]
+        bounds = range(0 if layout["next"] else heap.start, max(stop, heap.end))
+        while at != stop and last < at in bounds and self._is_captured(at):  # in order of addresses
             last, at = at, self._next(at)
             self._free.add(last)
-        is_whole = at in (layout["links"], heap.end if layout["end"] else 0)
-        is_known = not heap.start <= at < heap.end or self._is_captured(at)
-        self._torn = last if is_known and not is_whole else None  # where the list leaves the heap
+        is_whole, is_left = at == stop, not last < at in bounds
+        self._torn = last if is_left and not is_whole else None  # where the list leaves the heap
         self._order = sorted({*(self._free if is_whole else ()), heap.end})  # none lies in a chunk
         heap.assumed += (
             []
@@ -148,8 +149,10 @@ class Walk:
         self._bounds: dict[int, Chunk] = (
             self._read_marks(paths) if layout["marks"] else {layout["top"]: (heap.end, False, None)}
         )
-        waits = memory.words(paths.sum(layout["waits"]), paths.sum("inner"))
-        self._waiting = {paths.sum("inner") + int(word) for word in waits}
+        self._waiting = {
+            paths.sum("inner") + int(word)
+            for word in memory.words(paths.sum(layout["waits"]), paths.sum("inner"))
+        }
 
     def _read_marks(self, paths: Paths) -> dict[int, Chunk]:
         """The chunks of a heap that keeps their bounds apart."""
@@ -162,10 +165,20 @@ class Walk:
             if start < end <= self._heap.end
         }
 
-    def _is_captured(self, chunk: int) -> bool:
-        """True if the header of a chunk and its first link lie in the dump."""
-        size = max(self._layout["block"], 2) * self._word
-        return any(at <= chunk <= at + len(data) - size for at, data in self._memory.spans)
+    def _is_captured(self, chunk: int, end: int = 0) -> bool:
+        """True if a chunk's header and first link lie in the dump, and those at its end, if any."""
+        header = max(self._layout["block"], 2) * self._word
+        return any(
+            at <= chunk and max(chunk, end) + header <= at + len(data)
+            for at, data in self._memory.spans
+        )
+
+    def _is_read(self, chunk: int) -> bool:
+        """True if all that tells of a chunk lies in the dump, or its header is not sound."""
+        end = self.end_of(chunk) if self._is_captured(chunk) else chunk
+        return self._is_captured(
+            chunk, end if chunk < end < self._heap.end + self._layout["before_last"] else chunk
+        )
 
     def _field(self, chunk: int, place: int, width: int = 0) -> int:
         return self._memory.word(chunk + place * self._word, width or self._word)
@@ -180,8 +193,11 @@ class Walk:
         """The address behind a chunk, as its header says; with these bits set in it, too."""
         layout, value = self._layout, self._plain(chunk, self._layout["size"]) | bits
         is_apart = layout["base"] != "" and not (layout["coded"] and value & 1)
-        size = self._bytes(value) + int(layout["plus"]) * self._word
-        return size + (int(layout["base"]) if is_apart else chunk)
+        return (
+            (int(layout["base"]) if is_apart else chunk)
+            + self._bytes(value)
+            + int(layout["plus"]) * self._word
+        )
 
     def _plain(self, chunk: int, place: int) -> int:
         """A header's word, which may stand as its negative."""
@@ -342,7 +358,7 @@ class Walk:
             # What wrote over a header may have left a size that a chunk can have.
             is_trusted = self._layout["marks"] or not (wrong or (chunk and chunk[2] == at))
             found = chunk if chunk and (is_trusted or self._leads_on(chunk[0], set())) else None
-            _, is_used, wrong = found or (0, False, at if self._is_captured(at) else None)
+            _, is_used, wrong = found or (0, False, at if self._is_read(at) else None)
             end = found[0] if found else self._resume(at)
             if not found and self._is_cut(end):
                 at = wrong = heap.blocks.pop().chunk

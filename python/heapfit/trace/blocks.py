@@ -48,5 +48,6 @@ def find_blocks(
 def blocks_of(loaded: LoadedTrace) -> Blocks:
     """Every block of a trace, and the peak."""
     events = loaded.events
-    found = find_blocks(events.ops(), events.objects(), events.sizes())
-    return Blocks(*found, loaded.profile.u_max_event)
+    return Blocks(
+        *find_blocks(events.ops(), events.objects(), events.sizes()), loaded.profile.u_max_event
+    )

@@ -40,8 +40,10 @@ def sites_with_tags(sites: Sites, chains: Chains) -> dict[int, int]:
     >>> sites_with_tags({7: 1}, {100: (7, 8), 101: (9, 8)})
     {100: 1, 7: 1}
     """
-    begun = {name: sites[chain[0]] for name, chain in chains.items() if chain[0] in sites}
-    return {**begun, **sites}
+    return {
+        **{name: sites[chain[0]] for name, chain in chains.items() if chain[0] in sites},
+        **sites,
+    }
 
 
 def callers_of(called_from: NDArray[np.uint32], chains: Chains) -> NDArray[np.uint32]:

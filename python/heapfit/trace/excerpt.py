@@ -56,8 +56,9 @@ def survey(trace: Trace, progress: Progress = ignore_progress) -> Survey:
         with prefix_errors(trace.given):
             profile.feed(events)
             peaks.feed(events)
-    octaves = tuple(peaks.octave_peaks)
-    return Survey(profile_of(profile), content.digest(), peaks.live_highest, octaves)
+    return Survey(
+        profile_of(profile), content.digest(), peaks.live_highest, tuple(peaks.octave_peaks)
+    )
 
 
 def windows_of(found: Survey, events: int, more: Sequence[int] = ()) -> list[Window]:

@@ -48,8 +48,9 @@ def _packets(holdings: SampledBlocks) -> Iterator[bytes]:
     track = 4
     for one in holdings.holders[:_MOST_TRACKS]:
         changes = _changes(viewed, keys == one.key, sizes)
-        name = _name(holdings.stacks[one.key])
-        yield from _counter(track, f"bytes of {name}", _BYTES, changes, times)
+        yield from _counter(
+            track, f"bytes of {_name(holdings.stacks[one.key])}", _BYTES, changes, times
+        )
         track += 1
     yield from _slices(track, holdings, keys, times)
 
