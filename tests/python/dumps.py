@@ -13,7 +13,10 @@ _ARM, _CORE = 40, 4
 
 
 def elf(
-    symbols: dict[str, tuple[int, int]], memory: dict[int, bytes], registers: Sequence[int] = ()
+    symbols: dict[str, tuple[int, int]],
+    memory: dict[int, bytes],
+    registers: Sequence[int] = (),
+    machine: int = _ARM,
 ) -> bytes:
     """A file of 32 bits with these symbols (address, bytes) and this memory, all of it data."""
     names = b"\0" + b"".join(name.encode() + b"\0" for name in symbols)
@@ -45,7 +48,7 @@ def elf(
             "<10I", index, kind, flags, address, at, size, link, 0, 4 if entry else 1, entry
         )
     head = b"\x7fELF\1\1\1" + bytes(9)
-    numbers = (_CORE, _ARM, 1, 0, 52, places[-1], 0, 52, 32, len(memory) + 1, 40, 5, 4)
+    numbers = (_CORE, machine, 1, 0, 52, places[-1], 0, 52, 32, len(memory) + 1, 40, 5, 4)
     return head + struct.pack("<HHIIIIIHHHHHH", *numbers) + heads + b"".join(parts) + sections
 
 

@@ -11,7 +11,7 @@ import struct
 from pathlib import Path
 
 import pytest
-from dumps import HEAP, RAM, ROOT, SYMBOLS, elf, heap_4
+from dumps import END, HEAP, RAM, ROOT, SYMBOLS, elf, heap_4
 
 from heapfit.errors import HeapfitError
 from heapfit.images.snapshot import open_snapshot, read_image, write_snapshot
@@ -386,6 +386,10 @@ NOT_HELD = {
     "CONFIG_DEBUG_COREDUMP_MEMORY_DUMP_LINKER_RAM captures it": elf(
         {"sys_heap_alloc": (8, 4), "_system_heap": (RAM + 64, 12)}, {RAM: bytes(64)}
     ),
+    # as ESP-IDF dumps by default: the stacks of tasks, which no symbol leads to
+    r"registered_heaps\): 0x3fc8bbb0 was not captured \(CONFIG_ESP_COREDUMP_CAPTURE_DRAM": elf(
+        {"registered_heaps": (0x3FC8BBB0, 4)}, {0x3FC8EC30: bytes(340), 0x3FC8E9D0: bytes(592)}
+    ),
     "CONFIG_ESP_COREDUMP_CAPTURE_DRAM": elf(
         {"registered_heaps": (RAM, 4)}, {RAM: struct.pack("<I12I", RAM + 4, *[0x3FC00000] * 12)}
     ),
@@ -405,9 +409,9 @@ def test_a_dump_without_a_heap_is_told_why(told, tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"ZE\1\0" + bytes(60), "core dump of Zephyr in its own form"),
-        (b"===== CORE DUMP START =====\nAAAA\n", "is a core dump as text"),
-        (b"a line of the boot\n" * 999 + b"uart: #CD:BEGIN#\n", "is a core dump as text"),
+        (b"===== CORE DUMP START =====\nAAAA\n", "is a core dump of ESP-IDF as text"),
+        (b"tCQAAAIBAAAAAAAAAAAAAAAAAAAsAQAA\nf0VMRgEBAQAAAAAA\nAAAAAA==\n", "of ESP-IDF as text"),
+        (b"a line of the boot\n" * 999 + b"uart: #CD:BEGIN#\n", "is a core dump of Zephyr as text"),
         (bytes(24) + b"\x7fELF" + bytes(60), "--core-format raw --save-core"),
     ],
 )
@@ -418,9 +422,110 @@ def test_a_dump_in_a_systems_own_form_is_named_with_its_converter(content, told,
     assert done.returncode == 1 and told in done.stderr
 
 
-def test_mutated_images_end_in_a_snapshot_or_a_sentence(core, tmp_path):
+def of_zephyr(memory: dict[int, bytes]) -> bytes:
+    """A core dump in Zephyr's own form, which has registers and threads beside memory."""
+    parts = [b"ZE" + struct.pack("<HHBBI", 2, 3, 5, 0, 4)]
+    parts += [kind + struct.pack("<HH", 1, 68) + bytes(68) for kind in (b"A", b"T")]
+    for at, data in memory.items():
+        parts += [b"M" + struct.pack("<HII", 1, at, at + len(data)), data]
+    return b"".join(parts)
+
+
+def printed(content: bytes) -> bytes:
+    """The same as a log has it, with what each backend puts around it."""
+    lines = [
+        f"[00:00:01.1] <err> coredump: #CD:{content[i : i + 32].hex()}\x1b[0m".encode()
+        for i in range(0, len(content), 32)
+    ]
+    return b"\r\n".join([b"*** Booting ***", b"E: #CD:BEGIN#", *lines, b"E: #CD:END#", b""])
+
+
+@pytest.mark.parametrize("write", [bytes, printed, lambda content: gzip.compress(printed(content))])
+def test_zephyrs_own_form_is_read(write, core, tmp_path):
+    path = tmp_path / "coredump.bin"
+    path.write_bytes(write(of_zephyr({RAM + 0x800: bytes(4), RAM: bytes(memory())})))
+    assert read_image(path, core).heaps == read_image(core, core).heaps
+
+
+def test_zephyrs_smallest_dump_is_told_which_setting_captures_the_heap(tmp_path):
+    """MIN has the thread that failed and its stack."""
+    program, path = tmp_path / "zephyr.elf", tmp_path / "coredump.bin"
+    symbols = {"sys_heap_alloc": (8, 4), "_system_heap": (RAM + 64, 12)}
+    program.write_bytes(elf(symbols, {RAM: bytes(128)}))
+    path.write_bytes(of_zephyr({RAM + 0x1000: bytes(144), RAM + 0x2000: bytes(1024)}))
+    with pytest.raises(HeapfitError) as told:
+        read_image(path, program)
+    assert str(told.value) == (
+        f"{path}: holds no heap: Zephyr's sys_heap (_system_heap): 0x20000040 was not captured "
+        "(CONFIG_DEBUG_COREDUMP_MEMORY_DUMP_LINKER_RAM captures it)"
+    )
+
+
+def test_what_a_dump_should_have_and_has_not_is_said(core, tmp_path):
+    """A cut file; raw memory without some of the program's variables."""
+    content, path = core.read_bytes(), tmp_path / "cut"
+    behind = content.index(bytes(memory())) + HEAP - RAM + 100
+    path.write_bytes(content[:behind])
+    lost = END - 100
+    told = f"{lost:,} B of data and bss were not captured: blocks may be referenced from there"
+    assert read_image(path, core).notes == (f"cut is cut: {lost:,} B of memory are missing", told)
+    path.write_bytes(of_zephyr({RAM: bytes(memory())})[: -END + 100])
+    assert read_image(path, core).notes == (f"cut is cut: {lost:,} B of memory are missing", told)
+    path.write_bytes(bytes(memory())[: HEAP - RAM + 100])
+    assert read_image(path, core, RAM).notes == (told,)
+    assert read_image(core, core).notes == ()
+
+
+@pytest.mark.parametrize(
+    ("machine", "register", "below"),
+    [(40, 13, False), (243, 2, False), (3, 15, False), (94, 65, True)],
+)
+def test_a_stack_holds_references_above_its_pointer(machine, register, below, tmp_path):
+    """Of Arm, RISC-V, x86. Of Xtensa, whose windows no register tells, all memory is searched."""
+    stack, blocks = bytearray(64), [HEAP + 8, HEAP + 40]
+    struct.pack_into("<I", stack, 4, blocks[0])  # left below the pointer
+    struct.pack_into("<I", stack, 40, blocks[1])
+    registers = [0] * 18
+    registers[register % 18] = RAM + 0x4000 + 32
+    path = tmp_path / "core.elf"
+    spans = {RAM: bytes(heap_4([(32, USED), (64, USED)])), RAM + 0x4000: bytes(stack)}
+    path.write_bytes(elf(SYMBOLS, spans, registers, machine))
+    (heap,) = read_image(path, path).heaps
+    assert [one.is_referenced for one in heap.pieces("live")] == [below, True]
+
+
+@pytest.mark.parametrize("word", [b"AAAA", bytes(4)])
+def test_a_link_between_regions_that_is_overwritten_is_named(word, tmp_path):
+    """Of heap_5, whose list of free blocks goes through all regions to the end of the last."""
+    ram, first, second = bytearray(0x400), RAM + 0x100, RAM + 0x200
+    pieces = [  # address, link, size and flag
+        (first, 0, 32 | 1 << 31), (first + 32, first + 72, 40), (first + 72, second + 24, 0),
+        (second, 0, 24 | 1 << 31), (second + 24, second + 96, 40),
+        (second + 64, 0, 32 | 1 << 31), (second + 96, 0, 0),
+    ]  # fmt: skip
+    for at, link, size in pieces:
+        struct.pack_into("<II", ram, at - RAM, link, size)
+    struct.pack_into("<5I", ram, 0, first + 32, 0, second + 96, 0, 0)
+    struct.pack_into("<6I", ram, 0x40, first, 80, second, 104, 0, 0)
+    names = {"xStart": RAM, "pxEnd": RAM + 8, "xHeapRegions": RAM + 0x40}
+    symbols = {name: (at, 8) for name, at in names.items()} | {"vPortDefineHeapRegions": (8, 4)}
+    path, found = tmp_path / "core.elf", []
+    for torn in (0, second + 24, first + 32):
+        changed = bytearray(ram)
+        if torn:
+            changed[torn - RAM : torn - RAM + 4] = word
+        path.write_bytes(elf(symbols, {RAM: bytes(changed)}))
+        heaps = read_image(path, path).heaps
+        found.append([one[:2] for heap in heaps for one in heap.damage])
+        assert [len(heap.pieces("live")) for heap in heaps] == [1, 2]
+    assert found == [[], [(second + 24, second + 8)], [(first + 32, first + 8)]]
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_mutated_images_end_in_a_snapshot_or_a_sentence(is_own, core, tmp_path):
     """In small; tests/fuzz has more."""
-    content, path, draw = core.read_bytes(), tmp_path / "mutated", random.Random(4)
+    content = of_zephyr({RAM: bytes(memory())}) if is_own else core.read_bytes()
+    path, draw = tmp_path / "mutated", random.Random(4)
     for _ in range(300):
         mutated = bytearray(content)
         for _ in range(draw.randint(1, 6)):
@@ -429,7 +534,7 @@ def test_mutated_images_end_in_a_snapshot_or_a_sentence(core, tmp_path):
             struct.pack_into("<I", mutated, at, word)
         path.write_bytes(mutated[: draw.choice((len(mutated), draw.randrange(len(mutated))))])
         try:
-            for heap in read_image(path, path).heaps:
+            for heap in read_image(path, core if is_own else path).heaps:
                 assert sum(one.span for one in heap.blocks) == heap.end - heap.start
         except HeapfitError as error:
             assert str(error).count("\n") == 0

@@ -120,7 +120,8 @@ def _granules(kind: str, word: _Word, *places: int) -> Bounds:
         at, torn = follow(ground + int(at) * unit), {at}
     if at != _NO_LINK and not listed:
         raise LookupError("keeps no bits of used blocks")
-    wrong = wrong or (torn if at != _NO_LINK else set())
+    # It leads out, or ends too early.
+    wrong = wrong or (torn if at != _NO_LINK or (head and not base and listed != free) else set())
     bounds = (
         (
             ground + at * unit,

@@ -2,7 +2,8 @@
 """The memory that a dump has, with the symbols of the program that ran.
 
     core.elf       PT_LOAD segments, and the registers as PT_NOTE has them
-    dump.bin       raw bytes, which lie at an address that the user gives; either may be packed
+    coredump.bin   Zephyr's own form, also a log that has it as "#CD:" lines
+    dump.bin       raw bytes, which lie at an address that the user gives; all may be packed
     firmware.elf   symbols; what is never written, such as code, where the dump left it out
 
 A dump is not to be trusted: every read is checked, and raises `UnreadError` where nothing lies.
@@ -10,6 +11,7 @@ A dump is not to be trusted: every read is checked, and raises `UnreadError` whe
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
@@ -26,16 +28,23 @@ from heapfit.errors import HeapfitError
 from heapfit.images.types import read_types
 from heapfit.importers.formats import find_foreign
 from heapfit.importers.stream import ByteStream
+from heapfit.outputs.printable import printable
 from heapfit.programs.executable import explain_elf_errors
 
 Order: TypeAlias = Literal["little", "big"]
 Numbers: TypeAlias = NDArray[np.uint64]
 Span: TypeAlias = tuple[int, memoryview]  # an address, and the bytes that lie there
+_Part: TypeAlias = tuple[int, int, int]  # an address, where its bytes are in the dump, how many
 
 _WRITABLE_SECTION, _WRITABLE_SEGMENT = 1, 2  # flags
 _BEFORE_REGISTERS = {4: 72, 8: 112}  # bytes of a note PRSTATUS, by those of a pointer
-_STACK_POINTERS = {"EM_ARM": 13, "EM_RISCV": 2}  # the number of the register
+_STACK_POINTERS = {  # the number of the register
+    **{"EM_ARM": 13, "EM_RISCV": 2, "EM_AARCH64": 31},
+    **{"EM_386": 15, "EM_X86_64": 19},  # of simulators
+}
 _SEARCHED = 1 << 24  # bytes of a log, behind which no core dump is looked for
+_PRINTED = re.compile(rb"#CD:((?:[0-9a-f]{2})+)(?![\w#])")  # by Zephyr
+_HEADER, _MEMORY = 12, ord("M")  # of Zephyr's form: bytes, and the letter of a part with memory
 
 
 class UnreadError(LookupError):
@@ -54,6 +63,7 @@ class DumpedMemory:
     stack: int  # which register is the stack pointer; beyond all of them where that is unknown
     spans: Sequence[Span] = ()
     registers: Sequence[Numbers] = ()  # of each thread
+    notes: Sequence[str] = ()  # on what the dump should have and has not
 
     @property
     def kind(self) -> np.dtype[np.unsignedinteger]:
@@ -90,17 +100,32 @@ def open_memory(dump: Path, program: Path, at: int | None) -> DumpedMemory:
         raise HeapfitError(f"{program}: has no symbols, by which heaps are found (not stripped)")
     with explain_elf_errors(dump), ByteStream(dump) as stream:
         content = b"".join(stream.chunks())
-        if at is not None and not content.startswith(b"\x7fELF"):
-            return replace(memory, spans=[(at, memoryview(content)), *constant])
-        if at is not None:
+        core = ELFFile(BytesIO(content)) if content.startswith(b"\x7fELF") else None
+        if core and at is not None:
             raise HeapfitError(f"{dump}: is an ELF core, which says where it lies (without --at)")
-        if not content.startswith(b"\x7fELF"):
-            what, do = find_foreign(content[:_SEARCHED])
-            raise HeapfitError(
-                f"{dump}: is {what or 'no ELF core'} "
-                f"({do or 'of raw memory say --at ADDRESS, where it begins'})"
-            )
-        return _read_core(ELFFile(BytesIO(content)), memoryview(content), memory, constant)
+        if core is None and at is None:
+            content = bytes.fromhex(b"".join(_PRINTED.findall(content)).decode()) or content
+            if not content.startswith(b"ZE"):
+                what, do = find_foreign(content[:_SEARCHED])
+                raise HeapfitError(
+                    f"{dump}: is {what or 'no ELF core'} "
+                    f"({do or 'of raw memory say --at ADDRESS, where it begins'})"
+                )
+        parts = (
+            _list_loads(core)
+            if core
+            else _list_own(content, memory.pointer)
+            if at is None
+            else [(at, 0, len(content))]
+        )
+        spans = [(one, memoryview(content)[first : first + size]) for one, first, size in parts]
+        lost = sum(size for *_, size in parts) - sum(len(data) for _, data in spans)
+        return replace(
+            memory,
+            spans=[*spans, *constant],
+            registers=_read_registers(core, memory) if core else (),
+            notes=[f"{printable(dump.name)} is cut: {lost:,} B of memory are missing"] * (lost > 0),
+        )
 
 
 def _read_program(elf: ELFFile) -> tuple[DumpedMemory, list[Span]]:
@@ -130,27 +155,41 @@ def _read_program(elf: ELFFile) -> tuple[DumpedMemory, list[Span]]:
     )
 
 
-def _read_core(
-    core: ELFFile, content: memoryview, memory: DumpedMemory, constant: Sequence[Span]
-) -> DumpedMemory:
-    loads = [one.header for one in core.iter_segments("PT_LOAD") if one["p_filesz"]]
-    place = "p_vaddr" if any(one["p_vaddr"] for one in loads) else "p_paddr"  # QEMU may leave it 0
-    spans = [
-        (one[place], content[one["p_offset"] : one["p_offset"] + one["p_filesz"]]) for one in loads
+def _list_loads(core: ELFFile) -> list[_Part]:
+    return [  # QEMU may leave virtual addresses 0
+        (one["p_vaddr"] or one["p_paddr"], one["p_offset"], one["p_filesz"])
+        for one in core.iter_segments("PT_LOAD")
     ]
-    notes = (
-        note
+
+
+def _list_own(content: bytes, pointer: int) -> list[_Part]:
+    """The memory in Zephyr's own form: its parts are a letter, a version, and
+
+    M: the first address, and that behind the last byte; others: a number of bytes, of 16 bits.
+    """
+    found, at = list[_Part](), _HEADER
+    while at < len(content):
+        size, count = (pointer, 2) if content[at] == _MEMORY else (2, 1)
+        start = at + 3 + size * count
+        first, behind = [
+            0,
+            *(int.from_bytes(content[i : i + size], "little") for i in range(at + 3, start, size)),
+        ][-2:]
+        found += [(first, start, max(behind - first, 0))] * (count - 1)
+        at = start + max(behind - first, 0)
+    return found
+
+
+def _read_registers(core: ELFFile, memory: DumpedMemory) -> list[Numbers]:
+    """Those of each thread."""
+    return [
+        np.frombuffer(words, memory.kind, len(words) // memory.pointer).astype(np.uint64)
         for one in core.iter_segments()
         if isinstance(one, NoteSegment)
         for note in one.iter_notes()
-    )
-    registers = [
-        np.frombuffer(words, memory.kind, len(words) // memory.pointer).astype(np.uint64)
-        for one in notes
-        if one["n_type"] == "NT_PRSTATUS"
-        if len(words := one["n_descdata"][_BEFORE_REGISTERS[memory.pointer] :]) >= memory.pointer
+        if note["n_type"] == "NT_PRSTATUS"
+        if len(words := note["n_descdata"][_BEFORE_REGISTERS[memory.pointer] :]) >= memory.pointer
     ]
-    return replace(memory, spans=[*spans, *constant], registers=registers)
 
 
 def _symbols(program: ELFFile) -> dict[str, tuple[int, int]]:

@@ -34,8 +34,9 @@ def mark_references(
     By what is `known` of its address (the lower 32 bits), else by what its first words say.
     """
     live = sorted(one for heap in heaps for one in heap.pieces(LIVE))
-    bounds = [(one.address, one.chunk + one.span) for one in live]
-    starts, ends = np.array(bounds, np.uint64).reshape(-1, 2).T
+    starts, ends = (
+        np.array([(one.address, one.chunk + one.span) for one in live], np.uint64).reshape(-1, 2).T
+    )
     reached = np.zeros(len(live) + 1, bool)  # of no block, too
     pointers = _roots(memory, heaps)
     while len(pointers) and live:
@@ -61,11 +62,14 @@ def mark_references(
 
 
 def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
-    """The words of registers, data, bss, stacks and unread bytes; none of the heaps' own words."""
+    """The words of registers, data, bss, stacks and unread bytes; none of the heaps' own words.
+
+    Where no stack pointer is known, as of raw memory or of Xtensa, all memory may be a stack.
+    """
     stacks = [int(one[memory.stack]) for one in memory.registers if memory.stack < len(one)]
     places = (
         [*memory.sections, *((at, at + _DEEPEST_STACK) for at in stacks)]
-        if memory.registers
+        if stacks
         else [(at, at + len(data)) for at, data in memory.spans]
     )
     variables = (
@@ -81,11 +85,11 @@ def _roots(memory: DumpedMemory, heaps: Sequence[DumpedHeap]) -> Numbers:
         for start, end in pairwise(bounds)
         if _lies_in(places, start) and not _lies_in(gaps, start)
     ]
-    unread = [
+    unread = (
         memory.words(one.chunk, one.chunk + one.span)
         for heap in heaps
         for one in heap.pieces(UNREAD)
-    ]
+    )
     return np.concatenate([np.zeros(0, np.uint64), *memory.registers, *parts, *unread])
 
 

@@ -50,13 +50,21 @@ def read_image(
         raise HeapfitError(
             f"{dump}: holds no heap: "
             + ("; ".join(missing) or f"{program.name} has the symbols of none (docs/image.md)")
+            + "".join(f"; {one}" for one in memory.notes)
         )
     mark_references(
         memory,
         heaps,
         name_structs(program, memory, heaps) | (_find_askers(log, program) if log else {}),
     )
-    return Snapshot(dump.name, tuple(heaps), tuple(missing))
+    lost = sum(
+        bytes_lost
+        for start, end in memory.sections
+        for bytes_lost in [end - start - len(memory.words(start, end)) * memory.pointer]
+        if bytes_lost > 2 * memory.pointer  # beside those before and behind whole words
+    )
+    note = f"{lost:,} B of data and bss were not captured: blocks may be referenced from there"
+    return Snapshot(dump.name, tuple(heaps), (*missing, *memory.notes, *[note] * (lost > 0)))
 
 
 def _find_askers(log: Path, program: Path) -> dict[int, str]:

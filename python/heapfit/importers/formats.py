@@ -23,7 +23,7 @@ from heapfit.importers.stream import HEAD, ByteStream
 STORED_MAGIC = b"PAR1"  # of a stored trace, which needs no import
 
 SNAPSHOT = "heapfit snapshot"  # begins a file that images/snapshot.py wrote
-CORE_DUMP = rb"(?s)\A\x7fELF.{12}(\x04\0|\0\x04)"
+CORE_DUMP = rb"(?s)\A(\x7fELF.{12}(\x04\0|\0\x04)|ZE[\x01-\x0f])"  # Zephyr's own form, too
 # Rows as in foreign.toml, of files that are known elsewhere, too.
 _OWN = (
     {

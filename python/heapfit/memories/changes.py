@@ -56,8 +56,10 @@ def try_changed_programs(
 
     def find_peak(demands: Sequence[RecordingRequests], each: Sequence[Columns]) -> int:
         """The most live bytes of what needs the first memory."""
-        pairs = zip(demands, each, strict=True)
-        return max(int(_live(one, at, one.needs_inside(bits)).max(initial=0)) for one, at in pairs)
+        return max(
+            int(_live(one, at, one.needs_inside(bits)).max(initial=0))
+            for one, at in zip(demands, each, strict=True)
+        )
 
     base = find_peak(search.demands, before)
 
@@ -137,8 +139,7 @@ def _columns_of(demand: RecordingRequests) -> Columns:
 def _change_demand(demand: RecordingRequests, columns: Columns) -> RecordingRequests:
     """The demand of a changed recording: a request needs what it needed."""
     asks = ~is_end(columns["op"], columns["size"])
-    sites, needs, weights = columns["site"], columns["needs"], columns["weight"]
-    sizes = columns["size"]
+    sizes, sites, needs, weights = (columns[one] for one in ("size", "site", "needs", "weight"))
     return replace(demand, asks=asks, sizes=sizes, sites=sites, needs=needs, weights=weights)
 
 

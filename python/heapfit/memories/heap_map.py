@@ -33,5 +33,12 @@ def map_memories(placing: Placing, demand: RecordingRequests) -> HeapMap:
         heaps.append(MappedHeap(memory.name, own, (own,), len(events), peak))
     lifetimes, gaps = _engine.Lifetimes(events), find_gaps(demand.loaded)
     sites = sites_of(demand.loaded, lifetimes)
-    note = "Each memory is drawn to its highest byte in use, at a scale of its own."
-    return HeapMap(tuple(heaps), lifetimes, sites, gaps, True, has_own_scales=True, note=note)
+    return HeapMap(
+        tuple(heaps),
+        lifetimes,
+        sites,
+        gaps,
+        True,
+        has_own_scales=True,
+        note="Each memory is drawn to its highest byte in use, at a scale of its own.",
+    )

@@ -120,14 +120,18 @@ class Placing(Tabular):
     def system_lines(self) -> dict[str, tuple[str, ...]]:
         """The lines to copy of each system that has such memories, the likely one first."""
         rule = self.by_size.rule.widen(self.chosen.size, self.size.region) if self.by_size else None
-        alignment = self.plan_file.base_alignment
-        return list_system_lines(self.sized_memories, rule, alignment, self.systems)
+        return list_system_lines(
+            self.sized_memories, rule, self.plan_file.base_alignment, self.systems
+        )
 
     @property
     def systems(self) -> set[str]:
         """The heaps of the systems that were recorded, as far as recordings tell."""
-        found = (name_system_heap(one.loaded.trace.info.source) for one in self.demands)
-        return {name for name in found if name}
+        return {
+            name
+            for one in self.demands
+            if (name := name_system_heap(one.loaded.trace.info.source)) is not None
+        }
 
     @property
     def plan_file(self) -> PlanFile:

@@ -296,12 +296,19 @@ def _link(plugin: Plugin, host: Sequence[Path], settled: Path, others: Mapping[s
         raise HeapfitError(f"{plugin.name}: uses {', '.join(copied)} of the C library")
     run(["objcopy", "-O", "binary", "--only-section=plugin_calls", program.name, "calls"], folder)
     _, *addresses = struct.unpack(f"<{len(called) + 1}I", (folder / "calls").read_bytes())
-    known = zip(called, addresses, strict=True)
     (folder / "calls.ld").write_text(
-        "".join(f"PROVIDE({name} = {address:#x});\n" for name, address in known)
+        "".join(
+            f"PROVIDE({name} = {address:#x});\n"
+            for name, address in zip(called, addresses, strict=True)
+        )
     )
-    image = program.with_suffix(IMAGE)
-    run([*compiler, *_IMAGE, entries, settled.name, "calls.ld", "-o", image.name], folder)
+    run(
+        [
+            *(*compiler, *_IMAGE, entries, settled.name, "calls.ld"),
+            *("-o", program.with_suffix(IMAGE).name),
+        ],
+        folder,
+    )
     return program
 
 

@@ -48,8 +48,11 @@ def find_recorded_program(trace: Trace) -> tuple[Path, ...]:
     is_name = 0 < len(name.encode(errors="replace")) <= _LONGEST_NAME and name.isprintable()
     if not is_name or isinstance(recording, StoreFile) or not recording.is_file():
         return ()
-    built = (folder / name for folder in (recording.parent, Path()))
-    return tuple(one for one in built if _is_older_program(one, recording))[:1]
+    return tuple(
+        folder / name
+        for folder in (recording.parent, Path())
+        if _is_older_program(folder / name, recording)
+    )[:1]
 
 
 def _is_older_program(path: Path, recording: Path) -> bool:

@@ -166,8 +166,9 @@ def _read_mapping(program: Path, elf: ELFFile) -> _Mapping:
         raise HeapfitError(f"{program}: more code than {_MOST_CODE:,} B (is it damaged?)")
     is_fixed = elf["e_type"] == "ET_EXEC" and not any(elf.iter_segments("PT_INTERP"))
     content = tuple(one.data() for one in executable) if is_fixed else ()
-    functions = tuple(_functions(elf))
-    return _Mapping(start, extent, code, is_fixed, elf["e_machine"], content, functions)
+    return _Mapping(
+        start, extent, code, is_fixed, elf["e_machine"], content, tuple(_functions(elf))
+    )
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int]]:

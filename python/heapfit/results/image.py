@@ -67,11 +67,11 @@ def image_parts(snapshot: Snapshot, before: Snapshot | None = None) -> list[Part
             }
         ),
         *_growth_parts(before, snapshot),
-        *(
+        *[
             part
             for heap in snapshot.heaps
-            for part in (*map(Line, (*describe_heap(heap), "", *_draw(heap))), *_tables(heap))
-        ),
+            for part in (*map(Line, ("", *describe_heap(heap), "", *_draw(heap))), *_tables(heap))
+        ][1:],
         *(Note(f"{printable(note)}.") for note in snapshot.notes),
     ]
 

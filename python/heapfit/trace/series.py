@@ -35,8 +35,9 @@ def live_bytes(trace: Trace, progress: Progress = ignore_progress) -> pa.Table:
     event, time = (table[name].to_numpy() for name in _CLIMBING)
     ops, sizes = trace.whole("op", "size")
     live = np.cumsum(is_allocation(ops).astype(np.int64) - is_end(ops, sizes))
-    lasts = np.diff(time, append=time[-1:])
-    return table.append_column("all_blocks", pa.array(live[event])).append_column("lasts", [lasts])
+    return table.append_column("all_blocks", pa.array(live[event])).append_column(
+        "lasts", [np.diff(time, append=time[-1:])]
+    )
 
 
 def write_series(

@@ -67,8 +67,9 @@ def require_bounded(metadata: pq.FileMetaData, path: Path) -> None:
         )
     for i in range(metadata.num_row_groups):
         group = metadata.row_group(i)
-        columns = map(group.column, range(group.num_columns))
-        unpacked = max((one.total_uncompressed_size for one in columns), default=0)
+        unpacked = max(
+            (group.column(i).total_uncompressed_size for i in range(group.num_columns)), default=0
+        )
         if group.num_rows > _MOST_OF_GROUP or unpacked > _MOST_OF_COLUMN:
             raise HeapfitError(
                 f"{path}: row group {i} holds {group.num_rows:,} events, {unpacked:,} B of one "
@@ -114,8 +115,9 @@ def row_groups(batches: Iterable[Columns], kinds: Mapping[str, str]) -> Iterator
 
     for batch in batches:
         zeros = np.zeros(len(batch["op"]), np.uint8)
-        whole = {name: np.asarray(batch.get(name, zeros), kind) for name, kind in kinds.items()}
-        waiting.append(whole)
+        waiting.append(
+            {name: np.asarray(batch.get(name, zeros), kind) for name, kind in kinds.items()}
+        )
         events += len(zeros)
         if events >= ROW_GROUP:
             yield join_waiting()

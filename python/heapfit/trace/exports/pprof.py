@@ -46,8 +46,9 @@ def _parts(holdings: SampledBlocks) -> Iterator[bytes]:
         yield message(_TYPE, number(1, strings.place(kind)), number(2, strings.place(unit)))
     for one in holdings.holders:
         stack = numbers(1, map(frames.place, holdings.stacks[one.key]))
-        values = (one.requests, one.requested, one.blocks, one.size)
-        yield message(_SAMPLE, stack, numbers(2, values))
+        yield message(
+            _SAMPLE, stack, numbers(2, (one.requests, one.requested, one.blocks, one.size))
+        )
     for frame, place in frames.places.items():
         assert isinstance(frame, Frame)
         line = message(4, number(1, place), number(2, frame.line))
