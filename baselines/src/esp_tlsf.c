@@ -9,7 +9,7 @@
  *
  * It takes as many bytes as espressif's behind multi_heap's heap_t, so that a region holds the same
  * chunks at the same places. With the plan's second level it takes as many as mattconte's
- * control_t:
+ * control_t, or LVGL's:
  *
  *   16    20            20 + 4 levels
  *   +-----+-------------+------------------------------+
@@ -57,27 +57,33 @@ typedef struct shape {
     uint32_t maps;
 } shape;
 
-/* Of the plan; its second level is 0 where it is not the plan that says it. */
-static inline shape shape_in(const hfit_plan *plan) {
-    const uint32_t second_level = ((const hfit_esp_tlsf_plan *)plan)->second_level;
-    return (shape){second_level, POWERS - 2 - second_level, TILING_INDEX, TILING_INDEX + 4};
+static inline bool is_planned(const hfit_plan *plan) {
+    return ((const hfit_esp_tlsf_plan *)plan)->second_level != 0;
 }
 
-/* What follows from the bytes that tlsf_create_with_pool gets. */
-static shape shape_for(const hfit_plan *plan, uint32_t region) {
-    const shape planned = shape_in(plan);
+/* Of a plan that is_planned, in a region that ends with the sentinel at `end`. */
+static inline shape shape_in(const hfit_plan *plan, uint32_t end) {
+    const hfit_esp_tlsf_plan *own = (const hfit_esp_tlsf_plan *)plan;
+    const uint32_t powers = own->by_region == 0 ? POWERS : log2_down(end + WORD_SIZE - 1) + 2;
+    const uint32_t least = own->second_level + 2;
+    return (shape){own->second_level, powers > least ? powers - least : 1, TILING_INDEX,
+                   TILING_INDEX + 4};
+}
+
+/* What follows from the plan, or from the bytes that tlsf_create_with_pool gets of ESP-IDF. */
+static shape shape_for(const hfit_plan *plan, uint32_t end) {
+    const uint32_t region = end + WORD_SIZE - HEAP_T;
     const uint32_t second_level = 3u + (region > SMALL_REGION) + (region > MIDDLE_REGION);
     const uint32_t powers = log2_down(region) + 1;
     const uint32_t least = second_level + 2;
-    return planned.second_level != 0
-               ? planned
+    return is_planned(plan)
+               ? shape_in(plan, end)
                : (shape){second_level, powers > least ? powers - least + 1 : 1, LEVELS + 4, MAPS};
 }
 
 static shape shape_of(const hfit_heap *heap, const hfit_plan *plan) {
-    const shape planned = shape_in(plan);
-    return planned.second_level != 0
-               ? planned
+    return is_planned(plan)
+               ? shape_in(plan, load_word(heap, TILING_END))
                : (shape){load_word(heap, SECOND_LEVEL), load_word(heap, LEVELS), LEVELS + 4, MAPS};
 }
 
@@ -195,7 +201,7 @@ static uint32_t start_of(const hfit_plan *plan, shape s) {
 }
 
 static bool index_check(const hfit_heap *heap, const hfit_plan *plan, uint32_t free_count) {
-    const shape s = shape_for(plan, load_word(heap, TILING_END) + WORD_SIZE - HEAP_T);
+    const shape s = shape_for(plan, load_word(heap, TILING_END));
     const shape stored = shape_of(heap, plan);
     uint32_t levels = 0;
     uint32_t found = 0;
@@ -239,7 +245,7 @@ static inline uint32_t least_split(const hfit_plan *plan) {
 static void *heap_alloc_usable(hfit_heap *heap, const hfit_plan *plan, size_t size,
                                size_t *usable) {
     const uint32_t needed = smallest_chunk_for(plan, size);
-    if (needed == 0 || shape_in(plan).second_level != 0) {
+    if (needed == 0 || is_planned(plan)) {
         return needed == 0 ? NULL : alloc_exactly(heap, plan, size, usable);
     }
     const uint32_t payload = round_to_class(shape_of(heap, plan), needed - WORD_SIZE);
@@ -275,11 +281,13 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
 
 /* The control block grows with the region, so the answer is the first size that holds its own. */
 static size_t heap_smallest_region(const hfit_plan *plan) {
-    if (!is_alignment_allowed(plan->alignment) || shape_in(plan).second_level > MOST_SECOND_LEVEL) {
+    const hfit_esp_tlsf_plan *own = (const hfit_esp_tlsf_plan *)plan;
+    if (!is_alignment_allowed(plan->alignment) || own->second_level > MOST_SECOND_LEVEL ||
+        own->by_region > 1) {
         return 0;
     }
     uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAPS));
-    while (start_of(plan, shape_for(plan, end + WORD_SIZE - HEAP_T)) + CHUNK_LEAST > end) {
+    while (start_of(plan, shape_for(plan, end)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end + WORD_SIZE;
@@ -291,7 +299,7 @@ static hfit_heap *heap_init(void *region, size_t region_size, const hfit_plan *p
     }
     hfit_heap *heap = region;
     const uint32_t end = sentinel_of(plan, region_size);
-    const shape s = shape_for(plan, end + WORD_SIZE - HEAP_T);
+    const shape s = shape_for(plan, end);
     const uint32_t first = start_of(plan, s);
     if (first + CHUNK_LEAST > end) {
         return NULL;
@@ -316,6 +324,8 @@ static const hfit_tunable tunables[] = {
      "log2 of the lists in each power of two, in any region, 1 to 5; 0: 3 to 5 by the region, and "
      "blocks of whole classes.",
      HFIT_SCALAR, offsetof(hfit_esp_tlsf_plan, second_level), 0, MOST_SECOND_LEVEL, 0, HFIT_CHOICE},
+    {"by_region", "1: lists for powers of two up to the region's alone, where second_level is set.",
+     HFIT_SCALAR, offsetof(hfit_esp_tlsf_plan, by_region), 0, 1, 0, HFIT_CHOICE},
 };
 
 const hfit_allocator hfit_esp_tlsf_allocator = {

@@ -538,6 +538,7 @@ def offsets_of(name: str, requests: Requests) -> np.ndarray:
         ("newlib-nano", True, 421_779_346),
         ("sys_heap", True, 2_272_548_607),
         ("mattconte-tlsf", True, 1_515_212_347),
+        ("lvgl", True, 1_515_212_347),  # of fewer lists, but they hold the same
         ("picolibc", True, 1_768_139_587),
         ("esp-tlsf", True, 3_617_390_045),
         ("rt-thread", True, 566_494_082),
@@ -551,7 +552,12 @@ def test_every_block_lies_where_the_source_puts_it(name, resizes, source):
 
 @pytest.mark.parametrize(
     ("name", "source"),
-    [("mattconte-tlsf", 2_268_718_862), ("esp-tlsf", 4_089_532_558), ("sys_heap", 2_821_545_446)],
+    [
+        ("mattconte-tlsf", 2_268_718_862),
+        ("lvgl", 3_589_576_498),
+        ("esp-tlsf", 4_089_532_558),
+        ("sys_heap", 2_821_545_446),
+    ],
 )
 def test_every_aligned_block_lies_where_the_source_puts_it(name, source):
     """Every third request is aligned to 16, 32 or 64 B, in memory at a multiple of 64."""
@@ -720,6 +726,10 @@ def test_what_a_heap_takes_itself_is_told_before_any_request():
     taken = {name: find_heap(name, 8).taken_by_itself(1_280) for name in ("buddy", "heap_4")}
     assert taken == {"buddy": 256, "heap_4": 8}
     assert find_heap("mattconte-tlsf", 4).taken_by_itself(9_000) == 3_192
+    sizes = (440, 512, 640, 38 * 1024, 64 * 1024, 64 * 1024 + 8)
+    taken = [find_heap("lvgl", 4).taken_by_itself(one) for one in sizes]
+    # 16, a map of 4, and 132 for each power of two from 2^7 up to LV_MEM_SIZE's; 4 at the end
+    assert taken == [24 + 132 * powers for powers in (3, 3, 4, 10, 10, 11)]
 
 
 def test_newlib_asks_for_pages():
