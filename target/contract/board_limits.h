@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the contract suite tries on a board; tests/contract/limits.h says what each word means.
+ * What the contract suite tries on a board; tests/contract/suite_limits.h says what each word
+ * means.
  *
  * On boards with megabytes there are as many live blocks as on the host; regions are smaller, which
  * leaves out plans that take more than 8 KiB to begin with, and fewer odd sizes are tried, since

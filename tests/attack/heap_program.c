@@ -2,6 +2,7 @@
 /* See heap_program.h. */
 #include "attack/heap_program.h"
 
+#include "aligned_memory.h"
 #include "attack/random_plans.h"
 #include "check.h"
 #include "contract_config.h"
@@ -266,10 +267,7 @@ static void run_steps(program_count *count) {
 }
 
 static void make_memory(placed_heap *heap, size_t base) {
-    void *memory = NULL;
-    CHECK(posix_memalign(&memory, (size_t)1 << MEMORY_ALIGNMENT_LOG2, base + p.region_size + 1) ==
-          0);
-    heap->memory = memory;
+    heap->memory = take_aligned((size_t)1 << MEMORY_ALIGNMENT_LOG2, base + p.region_size + 1);
     heap->base = base;
     memset(heap->memory, GUARD, base + p.region_size + 1);
 }
@@ -280,7 +278,7 @@ static void end_memory(const placed_heap *heap) {
         CHECK(heap->memory[i] == GUARD);
     }
     CHECK(heap->memory[heap->base + p.region_size] == GUARD);
-    free(heap->memory);
+    return_aligned(heap->memory);
 }
 
 /* Both regions: any base that the plan allows, and another one that is the same modulo the largest

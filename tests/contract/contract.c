@@ -6,6 +6,7 @@
  *   contract [ALLOCATOR|core|all [STEPS]]    random steps an allocator, shared by its plans and
  *                                            regions; seeds are fixed
  */
+#include "aligned_memory.h"
 #include "contract_config.h"
 #include "model.h"
 #include "plans.h"
@@ -151,13 +152,12 @@ static void starts_in_its_smallest_region(const test_plan *plan) {
     model_start(&m, plan, smallest);
     model_compare(&m);
     model_end(&m);
-    void *memory = NULL;
-    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, smallest) == 0);
+    void *const memory = take_aligned(REGION_ALIGNMENT, smallest);
     CHECK(m.operations->init(memory, smallest - 1, plan_of(plan)) == NULL);
     for (size_t size = 0; size < smallest && size < TINY_REGIONS; size++) {
         CHECK(m.operations->init(memory, size, plan_of(plan)) == NULL);
     }
-    free(memory);
+    return_aligned(memory);
 }
 
 static void a_heap_starts_in_its_smallest_region_and_in_none_below(void) {
@@ -166,9 +166,7 @@ static void a_heap_starts_in_its_smallest_region_and_in_none_below(void) {
 
 static void refuses_bad_regions(const test_plan *plan) {
     const hfit_operations *operations = plan->allocator->operations;
-    void *memory = NULL;
-    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, LARGEST_REGION) == 0);
-    unsigned char *aligned = memory;
+    unsigned char *const aligned = take_aligned(REGION_ALIGNMENT, LARGEST_REGION);
     CHECK(operations->init(NULL, LARGEST_REGION, plan_of(plan)) == NULL);
     CHECK(operations->init(aligned + 2, LARGEST_REGION, plan_of(plan)) == NULL);
     CHECK(operations->init(aligned + plan_of(plan)->alignment / 2, LARGEST_REGION, plan_of(plan)) ==
@@ -176,7 +174,7 @@ static void refuses_bad_regions(const test_plan *plan) {
 #if SIZE_MAX > 0xffffffff
     CHECK(operations->init(aligned, (size_t)1 << 32, plan_of(plan)) == NULL);
 #endif
-    free(memory);
+    return_aligned(aligned);
 }
 
 static void a_null_misaligned_or_oversized_region_is_refused(void) {

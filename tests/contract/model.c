@@ -2,6 +2,7 @@
 /* The obvious model. See model.h. */
 #include "model.h"
 
+#include "aligned_memory.h"
 #include "check.h"
 #include "contract_config.h"
 #include "hfit/config.h"
@@ -83,14 +84,11 @@ bool model_start_in(model *m, const test_plan *plan, unsigned char *region, size
 
 void model_start(model *m, const test_plan *plan, size_t region_size) {
     CHECK(region_size <= LARGEST_REGION);
-    /* Just as long as the region, so that the sanitizer sees a step beyond it. */
-    void *memory = NULL;
-    CHECK(posix_memalign(&memory, REGION_ALIGNMENT, region_size) == 0);
-    CHECK(model_start_in(m, plan, memory, region_size));
+    CHECK(model_start_in(m, plan, take_aligned(REGION_ALIGNMENT, region_size), region_size));
 }
 
 void model_end(model *m) {
-    free(m->region);
+    return_aligned(m->region);
     m->region = NULL;
 }
 

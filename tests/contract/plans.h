@@ -10,7 +10,7 @@
 #include "hfit/descriptor.h"
 #include "hfit/pools.h"
 
-#include "limits.h"
+#include "suite_limits.h"
 
 /* Whether there are plans of baselines: level 3 would guard them, not true to their originals. */
 #ifndef WITH_BASELINES

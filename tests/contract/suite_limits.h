@@ -3,8 +3,8 @@
  * How much the contract suite tries and the memory it takes to. A build for a machine with less of
  * both names a header of its own: -DCONTRACT_LIMITS='"my_limits.h"'.
  */
-#ifndef CONTRACT_LIMITS_H
-#define CONTRACT_LIMITS_H
+#ifndef SUITE_LIMITS_H
+#define SUITE_LIMITS_H
 
 #ifdef CONTRACT_LIMITS
 #include CONTRACT_LIMITS
