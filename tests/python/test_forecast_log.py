@@ -22,7 +22,14 @@ from small_traces import heapfit
 from heapfit.cli.printing.console import print_text
 from heapfit.drawing.parts import Line, Note
 from heapfit.errors import HeapfitError
-from heapfit.forecast.decline import Decline, find_end, is_level, speeds_up, still_falls
+from heapfit.forecast.decline import (
+    Decline,
+    find_decline,
+    find_end,
+    is_level,
+    speeds_up,
+    still_falls,
+)
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
 from heapfit.forecast.log.states import Clock, HeapState, TelemetryLog
@@ -1185,6 +1192,15 @@ def test_a_fall_that_grows_by_a_share_of_itself_speeds_up(before, newest, values
     age = np.arange(-before, newest)
     assert speeds_up(-np.exp(age / values), newest)
     assert not speeds_up(-np.maximum(0.0, age), newest)
+
+
+def test_a_fall_at_one_pace_holds_it_and_is_not_said_to_slow_down():
+    noise = np.random.default_rng(7).normal(0, 5, (40, 48))
+    found = [find_decline(10_000 - 10 * np.arange(48.0) + one) for one in noise]
+    assert sum(one.low <= 10 <= one.high for one in found) >= 36
+    assert min(one.low / one.rate for one in found) > 0.8
+    assert max(one.high / one.rate for one in found) < 1.36  # newest values may be as fast
+    assert [one.at_last for one in found] == [one.rate for one in found]
 
 
 def deepest_served(gaps: np.ndarray, left: float, rate: float) -> float:
