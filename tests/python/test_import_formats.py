@@ -449,6 +449,16 @@ def test_nothing_is_looked_for_long(tmp_path: Path, line: str, text: str) -> Non
     assert time.process_time() - begun < 1
 
 
+@pytest.mark.parametrize("text", ["(1", "(", "0x123456: a at a:", "/a:1", "alloc_thread="])
+def test_a_name_in_a_long_line_is_looked_for_no_further_than_names_are_long(
+    tmp_path: Path, text: str
+) -> None:
+    path = put(tmp_path, (text * 60_000)[:60_000])
+    begun = time.process_time()
+    read_told_names(path)
+    assert time.process_time() - begun < 2
+
+
 def test_a_call_is_found_behind_other_places_where_its_words_begin(tmp_path: Path) -> None:
     path = put(tmp_path, "+x" * 200 + " +0x10 @3ff0")
     assert len(read(path, OwnLines("+{size} @{address}"))) == 1

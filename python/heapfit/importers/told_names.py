@@ -13,7 +13,8 @@ from heapfit.importers.stream import read_chunks
 # SystemView and glibc print; a task.
 _TOLD = re.compile(
     rb"(?P<at>0x[0-9a-fA-F]{6,16}): (?P<place>\S+ at \S+:\d+)"
-    rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$|\((?P<function>[^\s+]+)\+0x\w+\)\[0x"
+    rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$"
+    rb"|\((?P<function>[^\s+]{1,400}+)\+0x\w+\)\[0x"
     rb"|(?:from task \"|alloc_thread=)(?P<task>[^\s\"]+)",
     re.MULTILINE,
 )
