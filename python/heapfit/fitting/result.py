@@ -300,8 +300,7 @@ def _list_warnings(selection: Selection, kinds: FitKinds) -> tuple[str, ...]:
         for name, one in named
         if one.ends_at_peak
     ]
-    is_written = selection.writes_code
-    pools = pools_warning(choice.winner, choice.comparison) if is_written else None
+    pools = pools_warning(choice.winner, choice.comparison) if selection.writes_code else None
     warnings = [*cut, *selection.workload.warnings(), *([pools] if pools else [])]
     incumbent = selection.baselines.incumbent
     warnings += [] if incumbent is None else incumbent.notes

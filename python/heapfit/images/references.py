@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import numpy as np
 
@@ -104,6 +104,7 @@ class _Names:
         self, memory: DumpedMemory, heaps: Sequence[DumpedHeap], known: Mapping[int, str]
     ) -> None:
         self._memory, self._known = memory, known
+        self._sizes = {one.address: one.size for heap in heaps for one in heap.pieces(LIVE)}
         self._symbols = sorted(  # without those that the heaps lie in, which tell nothing
             (at, size, name)
             for name, (at, size) in memory.symbols.items()
@@ -111,14 +112,28 @@ class _Names:
         )
 
     def about(self, block: Block) -> str:
-        """What is known of a block, its text, the name of what its first words point to, or ""."""
+        """What is known of a block, its text, or what its first words point to; "": nothing.
+
+        These are names of the program, else a text in another block.
+        """
         first = block.address
-        if known := self._known.get(first & 0xFFFFFFFF):
-            return known
-        words = self._memory.words(first, first + min(block.size, _FIRST_BYTES))
-        if text := _TEXT.match(words.astype(self._memory.kind).tobytes()):
-            return f'"{text[0].decode()}"'
-        return next(filter(None, map(self._name, words[:4].tolist())), "")
+        words = self._words(first).tolist()
+        behind = (f"points to {text}" for text in map(self._text, words) if text)
+        named = filter(None, map(self._name, words[:4]))
+        return (
+            self._known.get(first & 0xFFFFFFFF)
+            or self._text(first)
+            or next(chain(named, behind), "")
+        )
+
+    def _words(self, address: int) -> Numbers:
+        """The first words of the live block that begins there; none if none does."""
+        size = min(self._sizes.get(address, 0), _FIRST_BYTES)
+        return self._memory.words(address, address + size)
+
+    def _text(self, address: int) -> str:
+        text = _TEXT.match(self._words(address).astype(self._memory.kind).tobytes())
+        return f'"{text[0].decode()}"' if text else ""
 
     def _name(self, word: int) -> str:
         at = bisect_right(self._symbols, (word + 1,)) - 1

@@ -69,8 +69,7 @@ def try_changed_programs(
         if all(np.array_equal(one[name], two[name]) for one, two in pairs for name in REPLAYED):
             return None
         joined = [*map(_change_demand, search.demands, after)]
-        peak = find_peak(joined, after)
-        scaled = -(-size.u_max * peak // base) if base else size.u_max
+        scaled = -(-size.u_max * find_peak(joined, after) // base) if base else size.u_max
         trial = _Trial(search, point, shares, change.name)
         return ChangedRuns(
             [_PlacedRun(trial, *one) for one in zip(joined, after, strict=True)], scaled

@@ -247,9 +247,7 @@ def _describe_end(seen: Outlook, run_out: RunOutTime) -> str:
         return f"at its lows {end} already"
     lengths = (run_out.after, run_out.earliest, run_out.latest)
     unit = find_unit(run_out.after, seen.log.clock)
-    after, earliest, latest = (
-        one is not None and format_number(one / unit.seconds) for one in lengths
-    )
+    after, earliest, latest = (x is not None and format_number(x / unit.seconds) for x in lengths)
     some = f"some {after} {unit.name}"
     dates = [_date(seen, one) for one in lengths]
     if dates[0] is None or bool(latest) > bool(dates[2]):

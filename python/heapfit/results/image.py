@@ -147,12 +147,12 @@ HOLES: tuple[Column[Hole], ...] = (
 
 def _group(block: Block) -> tuple[int, str]:
     """By what blocks are counted: their size and what they begin with, all texts as one."""
-    return block.size, _TEXT if block.about[:1] == _TEXT else block.about
+    return block.size, "".join(block.about.partition(_TEXT)[:2])
 
 
 def _place(one: Block) -> tuple[int, int, str]:
     """By what it is the same block in two snapshots: address, size and, if known, who asked."""
-    return one.address, one.size, "" if one.about[:1] == _TEXT else one.about * (", " in one.about)
+    return one.address, one.size, "" if _TEXT in one.about else one.about * (", " in one.about)
 
 
 def _rows(blocks: Iterable[Block], known: Iterable[Block]) -> list[_Row]:
@@ -188,8 +188,7 @@ def _table(title: str, more: str, rows: Sequence[_Row]) -> list[Part]:
 def _tables(heap: DumpedHeap) -> list[Part]:
     """Live blocks by size and content, those that are not referenced first."""
     live = heap.pieces(LIVE)
-    rows = _rows(live, [one for one in live if one.is_referenced])
-    holes = _list_holes(heap)
+    rows, holes = _rows(live, [one for one in live if one.is_referenced]), _list_holes(heap)
     return [
         *_table("Live blocks, not referenced ones first", "not referenced", rows),
         *hide_unless(
@@ -205,12 +204,17 @@ def _growth_parts(before: Snapshot | None, after: Snapshot) -> list[Part]:
     was, now = ([one for heap in x.heaps for one in heap.pieces(LIVE)] for x in (before, after))
     same = {_place(one): one for one in now}  # what such a block begins with may change
     rows = [row for row in _rows(now, (same.get(_place(x), x) for x in was)) if row.more > 0]
-    sums = [sum(one.size for one in taken) for taken in (was, now)]
+    (held, lost), (holds, loses) = (
+        (sum(x.size for x in taken), sum(not x.is_referenced for x in taken))
+        for taken in (was, now)
+    )
     return [
-        Fields({"live_before": sums[0], "live": sums[1], "grew": [one._asdict() for one in rows]}),
+        Fields({"live_before": held, "live": holds, "grew": [one._asdict() for one in rows]}),
         Line(
-            f"Live: {sums[0]:,} B in {printable(before.source)}, "
-            f"{sums[1]:,} B in {printable(after.source)}."
+            f"Live: {held:,} B in {printable(before.source)}, {holds:,} B in "
+            f"{printable(after.source)}: {holds - held:+,} B and {len(now) - len(was):+,} blocks"
+            + f"; not referenced: {lost:,} before, {loses:,} now" * bool(lost or loses)
+            + "."
         ),
         *_table("What grew, the most bytes first", "more", rows),
         Line(""),

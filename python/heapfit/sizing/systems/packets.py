@@ -195,8 +195,7 @@ def _add_window(sizing: _Sizing, part: Facts) -> None:
 
 def _add_whole(sizing: _Sizing, part: Facts) -> None:
     packet = sizing.largest() + sizing.total(part.get("inside", ()))
-    least = sizing.known[part["least_size"]]
-    size = max(sizing.round_up(packet, part.get("unit", 1)), least)
+    size = max(sizing.round_up(packet, part.get("unit", 1)), sizing.known[part["least_size"]])
     found, spare = sizing.least(), part.get("spare", 0)
     count = max(found.count - spare, sizing.total([part.get("least_count", 0)]))
     (size_name, name), (size_default, default) = part["names"], part["defaults"]
