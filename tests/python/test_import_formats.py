@@ -542,6 +542,27 @@ def test_a_time_that_a_field_tells_is_no_date_and_cuts_boots(
     assert any(f"has {boots} boots" in one for one in info.notes) == (boots > 1)
 
 
+def test_lines_that_a_logger_wrote_twice_are_taken_once_and_told(tmp_path):
+    calls = ["5;new;1000;24", "7;new;2000;8", "9;grow;2000;3000;16", "9;drop;1000", "9;drop;3000"]
+    own = OwnLines(
+        "{time:ms};new;{address};{size}\n{time:ms};grow;{old};{address};{size}",
+        "{time:ms};drop;{address}",
+    )
+    once = read(put(tmp_path, *calls), own)
+    twice = [one for call in calls for one in (call, call)]
+    reader = own.open()
+    reader.feed("\n".join([*twice, ""]).encode())
+    assert read(put(tmp_path, *twice), own) == once
+    assert reader.notes == ["5 lines are repeated, taken once."]
+    # Of another time, or without one, or behind another line, they are calls.
+    reader = own.open()
+    reader.feed(b"5;new;1000;24\n6;new;1000;24\nmark\n6;new;1000;24\n")
+    assert not any("repeated" in one for one in reader.notes)
+    reader = OwnLines("new;{address};{size}").open()
+    reader.feed(b"new;1000;24\nnew;1000;24\n")
+    assert not any("repeated" in one for one in reader.notes)
+
+
 def test_lines_that_look_like_calls_and_are_not_read_are_told():
     lines = ["1 main| mem GET 24 B @10", "2 net | mem GET 24 B @20", "3 net | mem idle"]
     reader = OwnLines("{task}| mem GET {size} B @{address}").open()

@@ -397,6 +397,7 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
         std::ranges::replace(blanks, '\t', ' ');
         line = blanks;
     }
+    const std::string_view whole = line;
     HeapCall call;
     bool has_call = take_next_call(line, patterns(), call);
     if (!has_call && held_ && own_.empty()) {
@@ -405,12 +406,25 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     pass_over(!has_call);
     if (!has_call) {
         look_at(line);
+        last_line_.clear();
+    } else if (is_repeated(whole, call)) {
+        return;
     }
     for (; has_call; has_call = take_next_call(line, patterns(), call)) {
         apply_held();
         held_ = {call, number};
     }
     keep_rest(line, size);
+}
+
+// Whether a line is as the one before, with the time and the address of its call: a logger wrote it
+// twice, since nothing lies between by which the address could be given or freed again.
+bool HeapLogTrace::is_repeated(std::string_view line, const HeapCall &call) {
+    const bool is_exact = call.unit != 0 && call.address != 0;
+    const bool is_same = is_exact && line == last_line_;
+    repeated_ += is_same;
+    last_line_ = is_exact ? line : std::string_view();
+    return is_same;
 }
 
 // The lines behind a call may have its callers. FreeRTOS's first calls wait until it is known what
@@ -655,6 +669,9 @@ std::vector<std::string> HeapLogTrace::notes() const {
     }
     if (!unread_.empty()) {
         told.push_back(describe_unread(unread_));
+    }
+    if (repeated_ != 0) {
+        told.push_back(counted(repeated_, "line is", "lines are") + " repeated, taken once.");
     }
     if (wraps_ != 0) {
         told.push_back("The clock's counter of 16 or 32 bits began again " +

@@ -68,6 +68,7 @@ class HeapLogTrace {
     void apply_held();
     void apply_unsized();
     void look_at(std::string_view line);
+    [[nodiscard]] bool is_repeated(std::string_view line, const HeapCall &call);
     [[nodiscard]] std::uint32_t name_site(const Callers &callers);
     [[nodiscard]] std::uint64_t carry_on(const HeapCall &call);
     bool take_listed(std::string_view line, std::uint64_t number);
@@ -104,6 +105,8 @@ class HeapLogTrace {
     std::map<std::uint64_t, std::uint64_t> times_;
     std::uint64_t highest_ = 0;   // time that a line had, in us
     std::uint64_t last_time_ = 0; // in us, as the line had it
+    std::string last_line_;       // if it had a call with a time and an address
+    std::uint64_t repeated_ = 0;  // lines
     std::uint64_t carried_ = 0;   // us of the counter's ranges that are over
     std::uint64_t wraps_ = 0;
     std::uint64_t lines_ = 0;
