@@ -58,9 +58,11 @@ from heapfit.sizing.settings import Settings
 from heapfit.sizing.systems import SettingsOptions
 from heapfit.sweep import Sweep
 from heapfit.trace import profile, series
+from heapfit.trace.kinds import View
 from heapfit.trace.loaded import STANDARD_ALIGNMENT, load_trace
 from heapfit.trace.profile import Profile
 from heapfit.trace.stored import Trace
+from heapfit.trace.views import view_blocks
 from heapfit.workloads import synthetic
 
 Source: TypeAlias = Trace | Path | str
@@ -134,10 +136,47 @@ def live_bytes(
 ) -> pa.Table:
     """The live bytes and blocks after each event, those of its size, and how long until the next.
 
+    A resize to another size has two rows: the old block's end, and the new one's begin.
     `lasts`, in microseconds, weighs a mean over time.
     """
     with _open_source(source, importing, progress) as trace:
         return series.live_bytes(trace, progress)
+
+
+def find_holders(
+    source: Source,
+    by: str = "site",
+    importing: ImportOptions | None = None,
+    progress: Progress = ignore_progress,
+) -> pa.Table:
+    """Who holds the bytes live at the peak, by "site", "task" or "size", the most first.
+
+    The columns are those that `heapfit sites` prints; a site or task without a name is its number.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     trace = generate_workload("t2_w1:events=500", f"{folder}/walk.parquet")
+    ...     holders = find_holders(trace, "size")
+    ...     sum(holders["bytes"].to_pylist()) == profile_trace(trace).u_max
+    True
+    """
+    with _open_source(source, importing, progress) as trace:
+        viewed, names = view_blocks(load_trace(trace), View.PEAK), trace.info.names
+        keys = dict[str, Any](site=viewed.sites, task=viewed.tasks, size=viewed.blocks.sizes)
+        if by not in keys:
+            raise HeapfitError(f"find_holders: by {by!r} (give one of {', '.join(keys)})")
+        return pa.Table.from_pylist(
+            [
+                {
+                    by: one.key
+                    if by == "size"
+                    else names.get(one.key, f"{one.key:08x}" if by == "site" else str(one.key))
+                }
+                | {"bytes": one.size, "blocks": one.blocks, "least": one.least, "most": one.most}
+                | {"requests": one.requests, "mean_life": one.mean_life}
+                for one in viewed.find_holders(keys[by])
+            ]
+        )
 
 
 def find_kind(

@@ -285,8 +285,7 @@ def _measure_common_heap(loaded: Sequence[LoadedTrace], progress: Progress) -> N
 
 def _job(source: Source, name: str, request: _CheckRequest) -> Job:
     """The job of one recording, with its file and that of the base's highest recording, if any."""
-    highest = () if request.highest is None else (request.highest[0].path,)
-    files = (path_of(source), *highest)
+    files = (path_of(source), *(() if request.highest is None else (request.highest[0].path,)))
     return Job(name, _check_in_job, (name, request), files, estimate_events(files[0]), tells=True)
 
 

@@ -128,8 +128,7 @@ def _find_refusals(loaded: LoadedTrace, plan: PlanFile, given: int | None) -> Dr
             site = int(loaded.sites[event]) if len(loaded.sites) else 0
             asked_for = int(asked.requests.size[event])
             found.setdefault(event, FirstRefusal(event, asked_for, site, region))
-    count = int((asked.requests.op != FREE).sum())
-    return Drill(plan, count, need, lowest, tuple(found.values()))
+    return Drill(plan, int((asked.requests.op != FREE).sum()), need, lowest, tuple(found.values()))
 
 
 def _regions(lowest: int, need: int, events: int) -> list[int]:

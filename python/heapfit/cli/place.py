@@ -20,7 +20,7 @@ from heapfit.errors import HeapfitError
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.importers import has_known_lifetimes, open_traces
 from heapfit.memories.heap_map import map_memories
-from heapfit.memories.joining import Joining, join_programs
+from heapfit.memories.joining import TOGETHER, Joining, join_programs
 from heapfit.memories.placing import Placing, PlacingOptions, place_recordings
 from heapfit.plan.memories import Memory, memories_tables, parse_memory
 from heapfit.plan.plan_file import require_unedited, save_plan
@@ -165,7 +165,8 @@ def _join(command: PlaceCommand) -> None:
 def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
     apart, most, least = joining.apart, joining.most, joining.least
     better = "one heap for both" if most < apart else "each its own"
-    missing = least - memory.size
+    missing, together = least - memory.size, dict(joining.meetings).get(TOGETHER)
+    begun = f"; {together:,} B begun together" if together else ""
     fits = "They fit" if missing <= 0 else f"They do not fit, {missing:,} B are missing in"
     columns: list[Column[tuple[str, int]]] = [
         Column("name", "in one heap", lambda one: one[0]),
@@ -179,7 +180,7 @@ def _joining_parts(joining: Joining, memory: Memory) -> list[Part]:
             f"{fits} {memory.name} ({memory.size:,} B). Better: {better}, {least:,} B. Apart they "
             f"need {apart:,} B "
             f"({', '.join(f'{one.name} {one.alone:,}' for one in joining.programs)}), in one heap "
-            f"{most:,} B in the worst meeting tried."
+            f"{most:,} B in the worst order tried{begun}."
         ),
         Table(columns, joining.meetings, "meetings"),
         Line("Sizes are of these recordings, without the margin of another run."),

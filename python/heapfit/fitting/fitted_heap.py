@@ -105,8 +105,9 @@ class FittedHeap(Tabular):
         rule is replayed on every recording. HeapfitError if it serves one of them in no region.
         """
         now = find_heap(heap, self.found.options.alignment)
-        traces = [Trace.open(path) for path in self.found.paths.traces]
-        needs = measure(now, traces, progress=progress)
+        needs = measure(
+            now, [Trace.open(path) for path in self.found.paths.traces], progress=progress
+        )
         known = adapt_basis(self.found.answer.known, needs.heap.plan)
         size = compute_size(needs.require_most(), known, self.found.options)
         return needs.heap.set_to(size.region) - self.region

@@ -98,8 +98,9 @@ def prove_goals(folder: Path, names: Sequence[str], text: str, prover: str = _PR
     with tempfile.TemporaryDirectory() as scratch:
         numbers = Path(scratch) / "numbers.c"
         numbers.write_text(f'#include "{_own_proofs() / "layout.h"}"\n{text}')
-        what = (str(numbers), "-wp-fct", ",".join(names))
-        return _prove_part(_own_proofs(), [folder], what, prover)
+        return _prove_part(
+            _own_proofs(), [folder], (str(numbers), "-wp-fct", ",".join(names)), prover
+        )
 
 
 def _own_proofs() -> Path:

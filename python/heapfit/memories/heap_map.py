@@ -29,8 +29,9 @@ def map_memories(placing: Placing, demand: RecordingRequests) -> HeapMap:
     for number, (memory, use) in enumerate(zip(plan.memories, replay.shares(), strict=True)):
         region = memory.size if number == 0 else max(use.footprint, 1)
         own = RegionReplay(region, np.where(numbers == number, offsets, ELSEWHERE), None)
-        peak = demand.loaded.profile.u_max_event
-        heaps.append(MappedHeap(memory.name, own, (own,), len(events), peak))
+        heaps.append(
+            MappedHeap(memory.name, own, (own,), len(events), demand.loaded.profile.u_max_event)
+        )
     lifetimes, gaps = _engine.Lifetimes(events), find_gaps(demand.loaded)
     sites = sites_of(demand.loaded, lifetimes)
     return HeapMap(

@@ -49,12 +49,18 @@ class Program:
         return live_after(np.where(ops == FREE, 0, sizes), objects)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Joining:
     """What two programs need in one memory and apart."""
 
     programs: tuple[Program, Program]
     meetings: tuple[tuple[str, int], ...]  # each way, and the memory that serves both in it
+
+    def __repr__(self) -> str:
+        return (
+            f"{' and '.join(one.name for one in self.programs)}: {self.apart:,} B apart, "
+            f"{self.most:,} B in one heap in the worst meeting"
+        )
 
     @property
     def apart(self) -> int:
@@ -176,9 +182,10 @@ def _insert(
         yield np.concatenate((one[:place], other, one[place:]))
 
 
+TOGETHER: Final = "begun together, by their clocks"
 # The orders of events for each way in which programs meet; none: it cannot be said.
 _WAYS: Final[dict[str, Callable[[Program, Program], Iterator[Integers]]]] = {
-    "begun together, by their clocks": partial(_order_by_clock, lambda *_: np.zeros(1, np.int64)),
+    TOGETHER: partial(_order_by_clock, lambda *_: np.zeros(1, np.int64)),
     "one begun later, by their clocks": partial(_order_by_clock, _find_shifts),
     "one while most of the other is live": partial(
         _insert, lambda one: int(one.live().argmax()) + 1

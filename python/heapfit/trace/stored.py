@@ -189,8 +189,11 @@ class Trace(Tabular):
     def _tables(self) -> Iterator[pa.Table]:
         schema = _schema(self.optional)
         for batch in self.batches(self.columns):
-            table = pa.Table.from_arrays([*map(arrow_array, batch.values())], schema=schema)
-            yield name_values(table, batch["op"], batch["site"])
+            yield name_values(
+                pa.Table.from_arrays([*map(arrow_array, batch.values())], schema=schema),
+                batch["op"],
+                batch["site"],
+            )
 
     def batches(self, columns: Sequence[str]) -> Iterator[dict[str, NDArray[Any]]]:
         """The named columns in file order, some 100,000 events at a time, checked."""
@@ -300,8 +303,9 @@ def write_trace(
             with prefix_errors(given):
                 check.take(columns)
             largest_alignment = max(largest_alignment, int(columns["alignment"].max()))
-            arrays = [arrow_array(values) for values in columns.values()]
-            table = pa.Table.from_arrays(arrays, schema=schema)
+            table = pa.Table.from_arrays(
+                [arrow_array(values) for values in columns.values()], schema=schema
+            )
             writer.write_table(table, row_group_size=ROW_GROUP)
         if check.events == 0:
             raise HeapfitError(f"{given}: not written, as it would hold no event")

@@ -80,8 +80,7 @@ def _learn_with_sites(
     if len(sites) < 2:
         return None, 0
     # Tags belong to the events of all runs together, so that it is learned on these.
-    events = loaded.events.tagged(loaded.tags(sites))
-    tagged = replace(loaded, events=events, fleet=None, found={})
+    tagged = replace(loaded, events=loaded.events.tagged(loaded.tags(sites)), fleet=None, found={})
     search = _SiteSearch(tagged, most_events, seed, progress)
     guessed, climbed = search.run_from(start, sites)
     if guessed is None or climbed is None or _is_saved(loaded, guessed, climbed):

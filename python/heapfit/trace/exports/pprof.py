@@ -51,8 +51,9 @@ def _parts(holdings: SampledBlocks) -> Iterator[bytes]:
         )
     for frame, place in frames.places.items():
         assert isinstance(frame, Frame)
-        line = message(4, number(1, place), number(2, frame.line))
-        yield message(_LOCATION, number(1, place), line)
+        yield message(
+            _LOCATION, number(1, place), message(4, number(1, place), number(2, frame.line))
+        )
         name, file = strings.place(frame.name), strings.place(frame.file)
         yield message(_FUNCTION, number(1, place), number(2, name), number(4, file))
     yield number(_TIME_SPAN, 1000 * int(holdings.viewed.times[-1]))
