@@ -173,6 +173,15 @@ SAID = {
         "Mar  1 10:00:00 node-01 fw[12]: free {f}\nMar  1 10:00:01 node-02 fw[12]: free 9{f}",
         {"node-01": 1, "node-02": 9},
     ),
+    "pools behind a date": (
+        "2026-03-01 10:00:{i:02} pool-1 stats: free {f}\n"
+        "2026-03-01 10:00:{i:02} pool-2 stats: free 9{f}",
+        {"pool-1": 1, "pool-2": 9},
+    ),
+    "hosts by RFC 3339": (
+        "2026-03-01T10:00:{i:02}Z gw-1 fw: free {f}\n2026-03-01T10:00:{i:02}Z gw-2 fw: free 9{f}",
+        {"gw-1": 1, "gw-2": 9},
+    ),
     "TizenRT": (
         "Total : {t} (100%)\n - Allocated (Current / Peak)  : {u} (4%) / {p} (5%)\n"
         " - Free (Current)  : {f} (95%)\n - Reserved  : 32",
