@@ -300,13 +300,13 @@ def _repeat_rounds(loop: _Loop, plan: Path) -> Verification:
     rounds = [loop.round(plan)]
     told, refused = loop.run_unrecorded(rounds[-1])
     while (refused is None or refused) and len(rounds) < MOST_ROUNDS and not loop.deaths:
-        rounds.append(loop.round(loop.refit(rounds[-1])))
+        plan = loop.refit(rounds[-1])
+        rounds.append(loop.round(plan))
         told, refused = loop.run_unrecorded(rounds[-1])
     if told != rounds[-1].plan:
         plan = loop.folder / "plan.toml"
         save_plan(plan, told)
-    deaths, misuse = tuple(loop.deaths.values()), loop.name_misuse(rounds[-1].plan)
     return Verification(
         tuple(rounds), refused, loop.options.times, loop.looks, plan, told,
-        deaths=deaths, misuse=misuse,
+        deaths=tuple(loop.deaths.values()), misuse=loop.name_misuse(rounds[-1].plan),
     )  # fmt: skip
