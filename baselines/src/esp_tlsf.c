@@ -279,7 +279,8 @@ static void *heap_alloc_aligned(hfit_heap *heap, const hfit_plan *plan, size_t a
     return block_at(heap, chunk.offset + header_size(plan));
 }
 
-/* The control block grows with the region, so the answer is the first size that holds its own. */
+/* The control block grows with the region, so the answer is the first size that holds its own; with
+ * by_region the first that holds one more level, since from there on each does. */
 static size_t heap_smallest_region(const hfit_plan *plan) {
     const hfit_esp_tlsf_plan *own = (const hfit_esp_tlsf_plan *)plan;
     if (!is_alignment_allowed(plan->alignment) || own->second_level > MOST_SECOND_LEVEL ||
@@ -287,7 +288,7 @@ static size_t heap_smallest_region(const hfit_plan *plan) {
         return 0;
     }
     uint32_t end = sentinel_of(plan, smallest_tiling(plan, MAPS));
-    while (start_of(plan, shape_for(plan, end)) + CHUNK_LEAST > end) {
+    while (start_of(plan, shape_for(plan, end << own->by_region)) + CHUNK_LEAST > end) {
         end += plan->alignment;
     }
     return end + WORD_SIZE;

@@ -19,6 +19,7 @@ from heapfit.front_door import check_memories as check_memories
 from heapfit.front_door import compare as compare
 from heapfit.front_door import find_allocators as find_allocators
 from heapfit.front_door import find_bounds as find_bounds
+from heapfit.front_door import find_holders as find_holders
 from heapfit.front_door import find_kind as find_kind
 from heapfit.front_door import fit as fit
 from heapfit.front_door import forecast_log as forecast_log
@@ -34,6 +35,7 @@ from heapfit.front_door import size_pools as size_pools
 from heapfit.front_door import size_settings as size_settings
 from heapfit.front_door import size_traffic as size_traffic
 from heapfit.importers import ImportOptions as ImportOptions
+from heapfit.importers import OwnLines as OwnLines
 from heapfit.importers import import_file as import_file
 from heapfit.importers import import_frames as import_frames
 from heapfit.importers.record import record as record

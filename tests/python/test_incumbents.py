@@ -726,10 +726,10 @@ def test_what_a_heap_takes_itself_is_told_before_any_request():
     taken = {name: find_heap(name, 8).taken_by_itself(1_280) for name in ("buddy", "heap_4")}
     assert taken == {"buddy": 256, "heap_4": 8}
     assert find_heap("mattconte-tlsf", 4).taken_by_itself(9_000) == 3_192
-    sizes = (440, 512, 640, 38 * 1024, 64 * 1024, 64 * 1024 + 8)
+    sizes = (700, 1024, 1028, 38 * 1024, 64 * 1024, 64 * 1024 + 8)
     taken = [find_heap("lvgl", 4).taken_by_itself(one) for one in sizes]
     # 16, a map of 4, and 132 for each power of two from 2^7 up to LV_MEM_SIZE's; 4 at the end
-    assert taken == [24 + 132 * powers for powers in (3, 3, 4, 10, 10, 11)]
+    assert taken == [24 + 132 * powers for powers in (4, 4, 5, 10, 10, 11)]
 
 
 def test_newlib_asks_for_pages():
