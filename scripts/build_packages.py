@@ -7,8 +7,8 @@
 The wheel is tagged manylinux by auditwheel, for the oldest C library that serves it here, and one
 ABI serves every Python from 3.11 on. It installs a manual page and bash completion, made here of
 the commands. The list (SPDX 2.3), a copy of which is in the wheel, has each file with its hashes,
-and the packages that pip installs with it, in the versions of requirements.lock, by which the tests
-ran.
+the packages that pip installs with it, in the versions of requirements.lock, by which the tests
+ran, and those that are compiled in.
 The sources have what git knows, examples and tests included.
 """
 
@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from importlib.metadata import PackageNotFoundError, metadata
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ _SHARED = {  # where man and bash look for them
 }
 # What is compiled into the wheel and not ours: its licence, and the file of its notice there.
 COMPILED_IN = {"nanobind": ("BSD-3-Clause", "licenses/nanobind/LICENSE")}
-_PINNED = re.compile(r"^([a-z0-9.-]+)==([^\s;]+)", re.MULTILINE)
+_PINNED = re.compile(r"^([a-z].*==.*) \\$", re.MULTILINE)
 
 
 def write_share(folder: Path) -> None:
@@ -103,6 +103,8 @@ def build_sources(folder: Path) -> Path:
 
 
 def _licence(name: str) -> str:
+    if name in COMPILED_IN:
+        return COMPILED_IN[name][0]
     try:
         return metadata(name).get("License-Expression") or "NOASSERTION"
     except PackageNotFoundError:
@@ -110,17 +112,31 @@ def _licence(name: str) -> str:
 
 
 def needed_packages(unpacked: Path) -> list[tuple[str, str, str]]:
-    """What the wheel's own description asks for, extras apart, as it is locked."""
-    locked = dict(_PINNED.findall((ROOT / "requirements.lock").read_text()))
+    """What the wheel's own description asks for, extras apart, as it is locked; and what is
+    compiled in, as it is installed here.
+    """
+    pinned = map(Requirement, _PINNED.findall((ROOT / "requirements.lock").read_text()))
+    locked = {
+        one.name: str(one.specifier).removeprefix("==")
+        for one in pinned
+        if one.marker is None or one.marker.evaluate()
+    }
     described = next(unpacked.glob("*.dist-info/METADATA")).read_text()
     asked = [Requirement(one) for one in re.findall(r"^Requires-Dist: (.*)$", described, re.M)]
     names = sorted(canonicalize_name(one.name) for one in asked if one.marker is None)
-    return [(name, locked[name], _licence(name)) for name in names]
+    versions = {name: locked[name] for name in names} | {
+        name: version(name) for name in COMPILED_IN
+    }
+    return [(name, number, _licence(name)) for name, number in versions.items()]
 
 
-def add_licences(document: dict[str, Any]) -> None:
+def mark_compiled_in(document: dict[str, Any]) -> None:
     """Tells in the list what is compiled in under licences that are not ours."""
     own = document["packages"][0]
+    names = {one["SPDXID"]: one["name"] for one in document["packages"]}
+    for one in document["relationships"]:
+        if names.get(one["relatedSpdxElement"]) in COMPILED_IN:
+            one["relationshipType"] = "STATIC_LINK"
     for licence, notice in COMPILED_IN.values():
         (file,) = [one for one in document["files"] if one["fileName"].endswith(notice)]
         file |= {"licenseConcluded": licence, "licenseInfoInFiles": [licence]}
@@ -130,15 +146,15 @@ def add_licences(document: dict[str, Any]) -> None:
 
 def list_parts(wheel: Path) -> Path:
     """Writes the list beside the wheel; returns its path."""
-    name, version, *tags = wheel.stem.split("-")
+    name, number, *tags = wheel.stem.split("-")
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
         unpacked = Path(folder)
         archive.extractall(unpacked)
         for record in unpacked.glob("*.dist-info/RECORD"):
             record.unlink()  # which has the list's own hash
         document = parts_list(unpacked, name, "-".join(tags), needed_packages(unpacked))
-    add_licences(document)
-    listed = wheel.with_name(f"{name}-{version}.spdx.json")
+    mark_compiled_in(document)
+    listed = wheel.with_name(f"{name}-{number}.spdx.json")
     listed.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     return listed
 

@@ -13,8 +13,10 @@ import sys
 import tarfile
 import tomllib
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 
+import nanobind
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -57,12 +59,23 @@ def test_every_file_of_the_wheel_is_listed_with_its_hash(wheel, parts):
         assert listed[name]["SHA256"] == hashlib.sha256(content).hexdigest()
 
 
+def related(parts, kind):
+    """Versions of the packages that the wheel's is related to in a way, by their names."""
+    ids = {
+        one["relatedSpdxElement"]
+        for one in parts["relationships"]
+        if one["relationshipType"] == kind
+    }
+    return {one["name"]: one["versionInfo"] for one in parts["packages"] if one["SPDXID"] in ids}
+
+
 def test_every_package_that_the_project_asks_for_is_listed_in_its_locked_version(parts):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     asked = {Requirement(one).name: Requirement(one) for one in project["dependencies"]}
-    needed = {one["name"]: one["versionInfo"] for one in parts["packages"][1:]}
+    needed = related(parts, "DEPENDS_ON")
     assert needed.keys() == asked.keys()
     for name, requirement in asked.items():
+        assert needed[name] == version(name)  # by which this test runs: some have two in the lock
         assert requirement.specifier.contains(needed[name], prereleases=True)
 
 
@@ -82,6 +95,17 @@ def test_the_notice_of_each_package_that_is_compiled_in_is_shipped_and_listed(wh
         (listed,) = [one for one in parts["files"] if one["fileName"].endswith(notice)]
         assert listed["licenseConcluded"] == licence, name
         assert licence in parts["packages"][0]["licenseConcluded"]
+        (package,) = [one for one in parts["packages"] if one["name"] == name]
+        assert package["licenseDeclared"] == licence
+
+
+def test_what_is_compiled_in_is_listed_in_the_version_that_its_header_has(parts):
+    header = (Path(nanobind.include_dir()) / "nanobind/nanobind.h").read_text()
+    numbers = re.findall(r"^#define NB_VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)$", header, re.MULTILINE)
+    assert related(parts, "STATIC_LINK") == {"nanobind": ".".join(numbers)}
+    assert len(numbers) == 3
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    assert any(line.startswith(f"nanobind=={'.'.join(numbers)} ") for line in lines)
 
 
 def test_the_wheel_has_core_and_the_recorder_and_no_tests(parts):
