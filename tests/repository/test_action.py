@@ -166,6 +166,14 @@ def test_growth_and_strictness_reach_the_check(job: Job) -> None:
     assert job.run(**{**given, "plan": "tight.toml"}, strict="true") == 3
 
 
+@pytest.mark.parametrize(("size", "status"), [("48K", 3), ("64K", 0)])
+def test_a_heap_takes_the_place_of_a_plan(job: Job, size: str, status: int) -> None:
+    given = {"heap": f"heap_4:{size}", "recordings": "check/traces/leak.parquet"}
+    assert job.run(**given) == status
+    assert "(heap_4)" in job.summary.read_text()
+    assert job.run(**given, plan="check/plan.toml") not in (0, 3)
+
+
 @pytest.mark.parametrize("recordings", ["check/traces/none*.parquet", "check/none.parquet"])
 def test_recordings_that_are_not_there_fail_the_job(job: Job, recordings: str) -> None:
     assert job.run(plan="check/plan.toml", recordings=recordings) not in (0, 3)
