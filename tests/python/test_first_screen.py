@@ -26,6 +26,7 @@ from heapfit.fitting.result import Fit
 from heapfit.forecast.horizon import parse_horizon
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.fit_page import render_fit, write_report
+from heapfit.results.screen import reference_columns
 from heapfit.sizing.settings import SettingsOptions
 from heapfit.sizing.systems import settings_for
 from heapfit.trace.loaded import load_trace
@@ -104,6 +105,16 @@ def test_the_rows_are_what_is_measured_for_each_with_its_own_margin(echo):
     assert rows["heapfit's TLSF"].region == replace(size, r_safe=tlsf.r_safe).region
     counted = min(row.r_safe for row in echo.comparison.rows if row.is_cut_to_trace and row.r_safe)
     assert beside(echo, ReferenceKind.COUNTED) == counted < size.region
+
+
+def test_what_is_saved_stands_beside_each_other_heap_that_serves(echo):
+    rule = next(row for row in echo.references if row.standing is ReferenceKind.RULE)
+    unserved = replace(rule, size=None)
+    fitted = replace(rule, standing=ReferenceKind.FITTED)
+    (shown,) = (one.shown for one in reference_columns(echo, False) if one.heading == "saves")
+    assert rule.region is not None
+    saved = 100 * (rule.region - echo.fitted.region) / rule.region
+    assert [shown(row) for row in (rule, unserved, fitted)] == [f"{saved:.1f} %", None, None]
 
 
 def test_a_sentence_and_three_rows_say_what_runs_of_each_length_need(echo, capsys):

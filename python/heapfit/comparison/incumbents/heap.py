@@ -235,21 +235,21 @@ def _find_last_sizes(requests: Requests, refused: NDArray[np.uint64] | None) -> 
 
 def _replace_resizes(requests: Requests, moves: NDArray[np.bool_]) -> Requests:
     """Replaces each resize that a heap does not serve in place by a request, a copy and a free."""
-    op, size = requests.op, requests.size
     by_object = np.argsort(requests.named, kind="stable")
-    begins = is_allocation(op) | moves
+    begins = is_allocation(requests.op) | moves
     ordinal = np.cumsum(begins, dtype=np.uint32) - np.uint32(1)
     now, before = _incarnations(begins[by_object], ordinal[by_object])
     named, old = np.empty_like(requests.named), np.empty_like(requests.named)
     named[by_object], old[by_object] = now, before
-    op = np.where(moves, np.uint8(ALLOC), op)
-    op = np.where((op == RESIZE) & (size == 0), np.uint8(FREE), op)
+    op = np.where(moves, np.uint8(ALLOC), requests.op)
+    op = np.where((op == RESIZE) & (requests.size == 0), np.uint8(FREE), op)
     slots = np.flatnonzero(moves) + 1
+    zeros = np.zeros_like(slots)
     return Requests(
         np.insert(op, slots, np.uint8(FREE)),
         np.insert(named, slots, old[moves]),
-        np.insert(size, slots, np.uint64(0)),
-        np.insert(np.where(moves, np.uint32(0), requests.alignment), slots, np.uint32(0)),
+        np.insert(requests.size, slots, zeros),
+        np.insert(np.where(moves, np.uint32(0), requests.alignment), slots, zeros),
     )
 
 
