@@ -625,6 +625,20 @@ def test_a_ready_object_that_a_linker_would_interpret_is_refused(
             build(Plugin("ready", (ready,), 64), tmp_path / "built", host)
 
 
+def test_an_archive_of_names_is_refused_before_a_tool_opens_what_it_names(
+    tmp_path: Path, host: list[Path]
+) -> None:
+    thin, member = tmp_path / "thin.a", tmp_path / "member.o"
+    source = plugin(with_ways([]), tmp_path).sources[0]
+    subprocess.run(["gcc", f"-I{INCLUDE}", "-DTOLD=0", "-c", source, "-o", member], check=True)
+    subprocess.run(["ar", "rcT", thin, member], check=True, cwd=tmp_path)
+    member.unlink()
+    os.mkfifo(member)  # at which a tool would wait
+
+    with pytest.raises(HeapfitError, match="has names of other files"):
+        build(Plugin("ready", (thin,), 64), tmp_path / "built", host)
+
+
 def test_variables_have_a_limit_whatever_their_section(tmp_path: Path, host: list[Path]) -> None:
     def code(size: int) -> str:
         asm = f'__asm__(".section mine,\\"aw\\",@nobits\\n kept: .zero {size}\\n .previous");'

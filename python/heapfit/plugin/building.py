@@ -148,8 +148,8 @@ def host_objects(bits: int, folder: Path) -> list[Path]:
 def _plugin_object(plugin: Plugin, folder: Path, flags: Sequence[str]) -> Path:
     folder.mkdir(exist_ok=True)
     parts = list(_parts(plugin, folder, flags))
-    _require_adapter(plugin, parts)
     _require_inert(plugin, [part for part in parts if part in plugin.sources])
+    _require_adapter(plugin, parts)
     joined = join(parts, folder, flags=(f"-m{plugin.bits}",))
     settled = folder / "plugin.o"
     moved = [
@@ -316,10 +316,15 @@ def _sections(path: Path) -> Iterator[tuple[str, int]]:
     """The sections of an object or archive, with their bytes.
 
     Each line of a name that has several, or spaces, is a section of its own, so that none is
-    missed. A path's first byte is no `@` or `-`, which would have a tool look at another file.
+    missed. A path's first byte is no `@` or `-`, which would have a tool look at another file, and
+    no tool opens the files, or pipes, that a thin archive names.
     """
-    name = f"./{path.name}"
-    for line in tell(["size", "-A", name], path.parent).splitlines():
+    name, is_thin = f"./{path.name}", path.read_bytes().startswith(b"!<thin>")
+    for line in (
+        ["names of other files (a thin archive: `ar rc` makes a whole one)"]
+        if is_thin
+        else tell(["size", "-A", name], path.parent).splitlines()
+    ):
         found = _SECTION.fullmatch(line)
         is_member = path.suffix == ".a" and line.endswith(f"(ex {name}):")
         if found:
