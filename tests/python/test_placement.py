@@ -91,6 +91,25 @@ def test_a_class_is_the_one_the_heap_puts_a_chunk_into() -> None:
             assert set(size_class_bits(np.array([first, after - 1]))) == {expected}
 
 
+def test_the_guesses_for_a_long_recording_are_what_an_excerpt_learns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("heapfit.design.placement.learned.GUESSED_ON", 3_000)
+    lines = []
+    for first in range(0, 4800, 60):  # eighty times as `phase_shift`, with nothing left
+        pairs, others = range(first, first + 40), range(first + 40, first + 60)
+        lines += [f"a {i} {64 if i % 2 else 448}" for i in pairs]
+        lines += [f"f {i}" for i in pairs[::2]]
+        lines += [f"a {i} 512" for i in others]
+        lines += [f"f {i}" for i in (*pairs[1::2], *others)]
+    loaded = load_lines(tmp_path / "long.heap", lines)
+
+    found = learn_placement(loaded, list(layouts(4).values()), most_events=EVENTS)
+
+    assert found is not None
+    assert found.by_lifetime.region < 0.7 * found.plain.region
+
+
 SIZED = {f"sized_{alignment}": Plan("sized", {"alignment": alignment}) for alignment in (4, 8)}
 
 
