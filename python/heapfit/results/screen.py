@@ -111,8 +111,8 @@ def reference_columns(fit: Fit, has_marks: bool) -> list[Column[ReferenceRow]]:
 
     def describe_saving(row: ReferenceRow) -> str | None:
         """What the fitted heap saves over a row."""
-        is_other = row.standing is not ReferenceKind.FITTED
-        return f"{100 * (1 - fitted / row.region):.1f} %" if row.region and is_other else None
+        had = row.region if row.standing is not ReferenceKind.FITTED else None
+        return f"{100 * (1 - fitted / had):.1f} %" if had and fitted else None
 
     def name(row: ReferenceRow) -> str:
         return " ".join([row.title, *(_marks(row) if has_marks else [])])
