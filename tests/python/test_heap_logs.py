@@ -567,7 +567,8 @@ FOREIGN = {
     "an archive": b"PK\3\4abcd",
     "a report of valgrind": b"==12== HEAP SUMMARY:\n==12==     in use at exit: 40 bytes\n",
     "a recording of perf": b"PERFILE2" + bytes(40),
-    "a firmware's image": b":020000040800F2\n:00000001FF\n",
+    "a firmware's image": b"UF2\nWQ]\x9e" + bytes(40),
+    "memory as text": b":020000040800F2\n:00000001FF\n",
     "a page of heapfit's own": b"<!DOCTYPE html><html><head><title>heapfit</title>",
     "a program for another processor": b"\x7fELF\1\1\1" + bytes(9) + b"\2\0\x28\0" + bytes(40),
 }

@@ -180,6 +180,13 @@ def test_raw_memory_lies_at_an_address(core, tmp_path):
     assert "is an ELF core, which says where it lies (without --at)" in told
     told = call_heapfit("import", raw, "--program", core).stderr
     assert "is no ELF core (of raw memory say --at ADDRESS, where it begins)" in told
+    for text in (
+        ":020000042000DA\n:1000000000000000",
+        "S11300007C0802A6900100049421FFF07C6C1B787C8C23783C",
+    ):
+        raw.write_text(text)
+        told = call_heapfit("import", raw, "--program", core, "--at", "0x20000000").stderr
+        assert "objcopy -I ihex -O binary FILE RAM.bin, of S-records -I srec" in told
 
 
 def corrupted(at: int, *words: int) -> bytes:

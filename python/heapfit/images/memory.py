@@ -103,7 +103,8 @@ def open_memory(dump: Path, program: Path, at: int | None) -> DumpedMemory:
         core = ELFFile(BytesIO(content)) if content.startswith(b"\x7fELF") else None
         if core and at is not None:
             raise HeapfitError(f"{dump}: is an ELF core, which says where it lies (without --at)")
-        if core is None and at is None:
+        # Memory that was printed as Intel HEX is known by its first line.
+        if core is None and (at is None or any(find_foreign(content[:32]))):
             content = bytes.fromhex(b"".join(_PRINTED.findall(content)).decode()) or content
             if not content.startswith(b"ZE"):
                 what, do = find_foreign(content[:_SEARCHED])
