@@ -478,6 +478,28 @@ def test_the_pool_that_ran_dry_is_named_with_its_setting(tmp_path, name):
     assert told in " ".join(shown.split())
 
 
+# What lines that were cut leave in one of 60 states of lwIP's pools.
+CUT = {
+    "the next pool's name": "\terr: 0\nMEM TCP_SEG\n",
+    "half of a name": "_SEG",
+    "an end of a line": "il: 5\n\tused: 3\n\tma",
+    "the size": "\tavail: 16\n",
+}
+
+
+@pytest.mark.parametrize("cut", CUT)
+def test_a_line_that_was_cut_makes_no_heap_and_no_dry_pool(tmp_path, cut):
+    state = "MEM TCP_PCB\n\tavail: 5\n\tused: 3\n\tmax: 4\n\terr: 0\n"
+    state += "MEM TCP_SEG\n\tavail: 16\n\tused: 3\n\tmax: 9\n\terr: 0\n"
+    torn = state.replace(CUT[cut], "", 1)
+    assert torn != state
+    (tmp_path / "device.log").write_text(40 * state + torn + 19 * state)
+    log = read_log(tmp_path / "device.log")
+    pools = (log, *log.other_heaps)
+    assert {one.name: one.is_dry for one in pools} == {"TCP_PCB": False, "TCP_SEG": False}
+    assert {one.region for one in pools} == {5, 16}
+
+
 @pytest.mark.parametrize("text", FAILURES)
 def test_a_failed_request_in_its_own_line_says_why(tmp_path, text):
     (tmp_path / "device.log").write_text(text + "\n")

@@ -8,8 +8,10 @@ others make it: `available` that never changes beside used bytes is the heap's s
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from math import inf
+from operator import attrgetter
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from heapfit.forecast.log.words import SIGN
 _BELOW_FREE = {Field.LARGEST: "the largest block", Field.LEAST: "the least ever free"}
 _FEW = {"internal": 1000, "PSRAM": 16_384}  # bytes: fewer all the time are none, but KiB
 _ROUNDED = 1024  # bytes that free ones in whole KiB may be more; the part of free that is reserved
+_FEW_SIZES = 0.1  # of the states
 _MOST_WRONG = 0.1  # of states that may contradict themselves, as printed between two calls
 _LEAST_SUM = 0.5  # of a heap's size, that its free and used bytes have together
 _FAR_BELOW = 64  # times
@@ -43,7 +46,7 @@ def settle(found: Sequence[Sample]) -> tuple[list[Sample], int | None, tuple[str
     notes = _scale(found)
     for one in found:
         _add_free(one.values)
-    free = [one for one in found if Field.FREE in one.values]
+    free = _leave_torn([one for one in found if Field.FREE in one.values])
     if not free:
         raise UnclearFigureError(_ask(next(one for one in found if one.values)))
     _check(free)
@@ -58,8 +61,9 @@ def _column(found: Sequence[Sample], field: Field) -> list[float]:
     return [one.values[field] for one in found if field in one.values]
 
 
-def _is_constant(found: Sequence[Sample], field: Field) -> bool:
-    return len({*_column(found, field)}) == 1
+def _find_usual(values: Sequence[float]) -> float:
+    """The part of some values that are the most frequent one."""
+    return max(Counter(values).values(), default=0) / max(1, len(values))
 
 
 def _rename(found: Sequence[Sample], old: Field, new: Field) -> None:
@@ -90,8 +94,9 @@ def _settle_words(found: Sequence[Sample]) -> None:
         is_size = (
             bool(pairs)
             and Field.TOTAL not in has
-            and _is_constant(found, Field.AVAILABLE)
-            and all(used <= size for used, size in pairs)
+            and _find_usual([size for _, size in pairs])
+            >= max(1 - _MOST_WRONG, _find_usual([used + size for used, size in pairs]))
+            and sum(used > size for used, size in pairs) <= _MOST_WRONG * len(pairs)
             and (len({used for used, _ in pairs}) > 1 or bool(has & {Field.MOST, Field.FAILURES}))
         )
         _rename(found, Field.AVAILABLE, Field.TOTAL if is_size else Field.FREE)
@@ -101,7 +106,7 @@ def _settle_words(found: Sequence[Sample]) -> None:
     if Field.HEAP in has:
         heap = max(_column(found, Field.HEAP))
         below = [*_column(found, Field.LEAST), *_column(found, Field.LARGEST)]
-        if _is_constant(found, Field.HEAP) and has & {Field.FREE, Field.ALLOCATED}:
+        if _find_usual(_column(found, Field.HEAP)) == 1 and has & {Field.FREE, Field.ALLOCATED}:
             _rename(found, Field.HEAP, Field.TOTAL)
         elif (
             not has & {Field.FREE, Field.AVAILABLE, Field.ALLOCATED}
@@ -164,11 +169,26 @@ def _add_free(values: dict[Field, float]) -> None:
     if Field.FREE not in values and used is not None and total is not None and used <= total:
         values[Field.FREE] = total - used
     free = values.get(Field.FREE)
-    if Field.LEAST in values or most is None or free is None:
-        return
-    size = free + used if used is not None else total
-    if size is not None and most >= (used or 0):
-        values[Field.LEAST] = max(0.0, size - most)
+    size = free + used if free is not None and used is not None else total
+    if (
+        free is not None
+        and Field.LEAST not in values
+        and (used or 0) <= (inf if most is None else most) <= (size or 0)  # else a line is torn
+    ):
+        values[Field.LEAST] = (size or 0) - (most or 0)
+
+
+def _leave_torn(found: Sequence[Sample]) -> list[Sample]:
+    """The states but those whose size few have, and neither the one before nor the one behind."""
+    sizes = [one.values.get(Field.TOTAL) for one in found]
+    counts = Counter(sizes)
+    return [
+        one
+        for one, before, size, after in zip(
+            found, sizes[:1] + sizes, sizes, sizes[1:] + sizes[-1:], strict=False
+        )
+        if not (before == after != size and counts[size] < _FEW_SIZES * len(found))
+    ]
 
 
 def _ask(one: Sample) -> str:
@@ -199,8 +219,11 @@ def _check(found: Sequence[Sample]) -> None:
                 "--line 'free {free}' takes that alone)"
             )
     for field in (Field.HEAP, Field.ALLOCATED):
-        if _is_constant(found, Field.FREE) and len({*_column(found, field)}) >= _STEADY:
-            one = found[-1]
+        if (
+            _find_usual(_column(found, Field.FREE)) == 1
+            and len({*_column(found, field)}) >= _STEADY
+        ):
+            one = max((one for one in found if field in one.values), key=attrgetter("line"))
             raise UnclearFigureError(
                 f"line {one.line}: free bytes never change, {one.values[Field.FREE]:,.0f} B, and "
                 f"what is named {field} does, {one.values[field]:,.0f} B: which are free? (say it: "

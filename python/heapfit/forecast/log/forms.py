@@ -275,10 +275,15 @@ class TableForm:
 
 
 def _cut(text: str, separator: str | None) -> list[str]:
-    if separator is None:
-        return text.split()
-    rows = csv.reader([text.strip().strip("|")], delimiter=separator, strict=False)
-    return [cell.strip() for cell in next(rows, [])]
+    return (
+        text.split()
+        if separator is None
+        else [
+            cell.strip()
+            for row in csv.reader([text.strip().strip("|")], delimiter=separator)
+            for cell in row
+        ]
+    )
 
 
 def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]:
@@ -333,12 +338,11 @@ def _name_column(name: str) -> Field | None:
 
 def read_bare(line: LogLine) -> list[Sample]:
     """A number and nothing else, as of println(xPortGetFreeHeapSize())."""
-    text = line.raw.strip()
-    return (
-        [Sample({Field.FREE: parse_bytes(text)}, is_whole=True, moments=line.moments)]
+    return [
+        Sample({Field.FREE: parse_bytes(text)}, is_whole=True, moments=line.moments)
+        for text in (line.raw.strip(),)
         if text.isdecimal()
-        else []
-    )
+    ]
 
 
 def make_forms() -> tuple[tuple[str, Form], ...]:

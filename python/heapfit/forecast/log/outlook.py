@@ -510,10 +510,14 @@ def _say_without_trend(seen: Outlook) -> Outlook:
 
 def _shortage(seen: Outlook) -> str:
     """Why there are too few windows for a trend."""
-    if (count := len(seen.boot)) < FEWEST_WINDOWS:
-        few = f"{count} states, and a trend takes {FEWEST_WINDOWS}"
-        return few if count > 1 else "one state alone shows no trend"
-    return "most states lie close together, with long gaps between"
+    count = len(seen.boot)
+    return (
+        "one state alone shows no trend"
+        if count == 1
+        else f"{count} states, and a trend takes {FEWEST_WINDOWS}"
+        if count < FEWEST_WINDOWS
+        else "most states lie close together, with long gaps between"
+    )
 
 
 def _find_period(series: _Series) -> float | None:

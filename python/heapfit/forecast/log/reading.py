@@ -51,6 +51,7 @@ _NEAR = 5  # lines between a failed request and the state that is printed of it
 _FEW, _APART = 3, 4.0  # steps between tags; times as far as with time: they are of devices
 _MOST_HEAPS = 16  # of one device; more that differ in digits are one
 _MOST_JUDGED = 1024  # heaps of all devices
+_TORN = 20  # times as many states has another heap, of whose name a cut one is
 _JUMP = 20 * 365 * 86_400.0  # seconds that no device is off and no log leaves out
 _FIRST, _FAR = 2, 5.0  # steps of a boot, or a tenth; times as long as most: its clock is set there
 _ZONE, _FRESH = 1800.0, 60.0  # seconds: by which zones differ; of a clock that has just begun
@@ -150,6 +151,7 @@ def _read_lines(
     usual = [one for one in found if _find_held(one) is None] or found
     states = usual or _read_alone(name, joined)
     said = read_figures(spell(dict(lines)[samples[0].line])) if samples and len(forms) == 1 else ()
+    heaps, notes = _leave_torn(_split_heaps(states))
     told = {
         "only the largest block is printed: it stands for what is free": not usual,
         "its dates fall, so its lines are read, and counted, from the end": is_turned,
@@ -160,11 +162,11 @@ def _read_lines(
         )
         > sum(one.line == samples[0].line for one in samples),
     }
-    notes = [note for note, holds in told.items() if holds]
+    notes += [note for note, holds in told.items() if holds]
     if len(states) > MOST_STATES:
         raise HeapfitError(f"{name}: more than {MOST_STATES:,} states (give every tenth)")
     logs, doubts = [], []
-    for heap, found in sorted(_split_heaps(states).items(), key=_rank):
+    for heap, found in heaps:
         try:
             logs.append(_make_log(form, heap, found, head))
         except UnclearFigureError as doubt:
@@ -363,9 +365,31 @@ def _split_heaps(states: Sequence[Sample]) -> Mapping[str, list[Sample]]:
         one if SIGN["digits"].sub("#", one) in taken else SIGN["digits"].sub("", one)
         for one in words
     ]
-    if len({*names}) > _MOST_HEAPS:
-        names = [re.sub(r"\d+", "", one) for one in names]
-    return group((_name_heap(*one), one[1]) for one in zip(names, states, strict=True))
+    digits = r"\d+" if len({*names}) > _MOST_HEAPS else r"(?!)"
+    return group(
+        (_name_heap(re.sub(digits, "", name), one), one)
+        for name, one in zip(names, states, strict=True)
+    )
+
+
+def _leave_torn(
+    heaps: Mapping[str, list[Sample]],
+) -> tuple[list[tuple[str, list[Sample]]], list[str]]:
+    """The heaps in order, but those of cut lines; a note of these.
+
+    A name of few states that begins another heap's name, or begins as it, is of cut lines.
+    """
+    plain = {name: SIGN["figure_words"].sub("", name).strip() for name in heaps}
+    torn = {
+        name
+        for other in [*heaps][:_MOST_HEAPS]
+        for name, found in heaps.items()
+        if plain[name] and plain[other] and _TORN * len(found) < len(heaps[other])
+        if plain[other].startswith(plain[name]) or plain[name].startswith(plain[other])
+    }
+    return sorted((one for one in heaps.items() if one[0] not in torn), key=_rank), [
+        f"left out, as of lines that were cut: {', '.join(sorted(torn)[:_FEW])}"
+    ] * bool(torn)
 
 
 def _name_heap(name: str, state: Sample) -> str:
