@@ -434,6 +434,11 @@ FAILURES = {
     "malloc(9000) returned NULL\nfree heap: 8000": "used up, and 1,000 B more",
     "no room for 9000 bytes\nfree heap: 8000": "used up, and 1,000 B more",
     "calloc(4, 2250) failed, 9000 bytes\nfree heap: 8000": "used up, and 1,000 B more",
+    "free heap: 500\n<err> net_pkt: Data buffer (590) allocation failed (x:391)": "90 B more",
+    "heap free: 20000\n:oom(24000)@main.cpp:120": "used up, and 4,000 B more",
+    "heap free 50000 largest 21000\n[ERR] [PGE] ALLOCFAIL where=png bytes=30000 max=21000": (
+        "free is fragmented"
+    ),
     "Mem alloc fail. size 0x00000420 caps 0x00000804\nFree heap: 800": "used up, and 256 B more",
 }
 
