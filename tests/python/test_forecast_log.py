@@ -29,6 +29,7 @@ from heapfit.forecast.decline import (
     is_level,
     speeds_up,
     still_falls,
+    wanders,
 )
 from heapfit.forecast.log.outlook import Finding, Outlook, find_outlook, measure_life
 from heapfit.forecast.log.reading import LONGEST_LINE, read_log
@@ -1314,3 +1315,19 @@ def test_a_leak_is_seen_below_few_and_uneven_collections(seed):
     free = 100_000 - 250 * age - 800 * since + random.normal(0, 1000, 300)
     assert judge(free).finding is Finding.FALLS
     assert judge(free + 250 * age).finding is Finding.STEADY
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "count", "least", "most"),
+    [(0.7, 36, 0, 0.05), (0.95, 90, 0.89, 1), (0.95, 270, 0, 0.05), (0.995, 270, 0.74, 1)],
+)
+def test_a_walk_is_told_from_what_comes_back(neighbours, count, least, most):
+    """Of 2,000 series of the first order, whose changes matter."""
+    random = np.random.default_rng(2000)
+    values = np.empty((count, 2000))
+    values[0] = random.normal(size=2000)
+    for i in range(1, count):
+        fresh = np.sqrt(1 - neighbours**2) * random.normal(size=2000)
+        values[i] = neighbours * values[i - 1] + fresh
+    share = np.mean([wanders(40 + 20 * one) for one in values.T])
+    assert least <= share <= most

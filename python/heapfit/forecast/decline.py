@@ -31,9 +31,10 @@ _LATER = 0.22  # of the loss comes there; less is what was filled at first
 _TIMES = 10  # as long a series: a fall that ends within it matters
 _MATTERS = 0.05  # of the level, by which steps up and down move: half of what a fall then loses
 _BACK = 0.6  # of all that it moves: one step up that brings so much back ends a sawtooth
-_BOUND = 0.86  # correlation of neighbours above which no level is seen
+_BOUND = 0.82  # correlation of neighbours above which no level is seen
 _MANY = 150  # values, or more: it is seen if there are
-_PIECES = 6  # stretches that have nothing in common
+_PIECES = 8.5  # stretches that have nothing in common
+_BOUND_OF_MANY = 0.9685  # but always up to this correlation
 _BOUND_BESIDE = 0.55  # likewise, of what is left beside a cycle
 _BESIDE = 0.25  # of the variance at most is then left
 _PERIODS = 1.2, 7.0  # of that cycle
@@ -133,18 +134,24 @@ def wanders(values: Numbers) -> bool:
     where neighbours are loosely bound, or where they are but for a cycle of 1.2 to 7 periods.
     """
     values = values[:: len(values) // _ENOUGH + 1]
-    moves, count = np.diff(values), len(values)
-    is_small = NORMAL_95 * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(np.median(values))
-    if is_small or moves.max() > _BACK * np.ptp(values):
+    moves, count, around = np.diff(values), len(values), values - values.mean()
+    if NORMAL_95 * sqrt(1.2 * float(moves @ moves)) <= _MATTERS * float(
+        np.median(values)
+    ) or moves.max() > _BACK * np.ptp(values):
         return False
     angles = 2 * np.pi * np.outer(np.arange(*_PERIODS, 0.2), np.linspace(0, 1, count))
     waves = np.stack([np.ones_like(angles), np.cos(angles), np.sin(angles)], axis=2)
     rest = min(_find_rests(waves, values), key=lambda one: float(one @ one))
-    is_cycle = rest @ rest <= _BESIDE * count * values.var()
+    # Weighted alike forwards and backwards: Pantula, Gonzalez-Farias and Fuller, A comparison of
+    # unit-root test criteria, Journal of Business & Economic Statistics 12, 1994.
+    weight = around[1:-1] @ around[1:-1] + around @ around / count
     return bool(
-        correlate_neighbours(values - values.mean())
-        > (_BOUND if count < _MANY else 1 - _PIECES / count)
-        and not (is_cycle and correlate_neighbours(rest) <= _BOUND_BESIDE)
+        around[:-1] @ around[1:]
+        > weight * (_BOUND if count < _MANY else max(_BOUND_OF_MANY, 1 - _PIECES / count))
+        and not (
+            rest @ rest <= _BESIDE * count * values.var()
+            and correlate_neighbours(rest) <= _BOUND_BESIDE
+        )
     )
 
 
