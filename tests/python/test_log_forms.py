@@ -249,6 +249,22 @@ def test_an_uptime_counts_what_its_steps_tell(tmp_path, form):
     assert ("taken as ms" in " ".join(log.notes)) == (unit == 0.001 and "ms" not in form)
 
 
+@pytest.mark.parametrize("form", ["[{}] ", "{} I app: ", "{} [INFO] "])
+@pytest.mark.parametrize(
+    ("step", "unit"), [(60_000_000, 1e-6), (3_600_000, 1e-3), (86_400_000, 1e-3)]
+)
+def test_a_count_that_passes_where_dates_begin_is_one_clock(tmp_path, form, step, unit):
+    lines = (
+        f"{form.format(1_400_000_123 + step * (i - 10))}free heap {FIRST - STEP * i}"
+        for i in range(STATES)
+    )
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    assert (len(log.states), log.boots, log.clock) == (STATES, 1, Clock.UPTIME)
+    assert log.states[1].seconds - log.states[0].seconds == pytest.approx(step * unit)
+    assert ("taken as microseconds" in " ".join(log.notes)) == (unit == 1e-6)
+
+
 @pytest.mark.parametrize(("step", "seconds"), [(60_000, 60), (60, 60), (3600, 3600)])
 def test_a_column_of_uptimes_counts_what_its_steps_tell(tmp_path, step, seconds):
     for head, row in (("uptime,free", "{0},{1}"), ("free;rssi;Uptime", '{1};-61;"{0}"')):

@@ -99,10 +99,11 @@ _SLACK = 3600.0  # seconds that a device's clock may be behind that of the termi
 _UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
 _EPOCH = (1_400_000_000, 2_000_000_000)  # seconds since 1970; in ms an uptime of 16.2 to 23.1 days
 # Threads that have a number; of a clock's steps: what falls more often is none, or begins again;
-# seconds that it takes at least until one is set.
-_MOST_THREADS, _OFTEN, _SOON = 16, 0.1, 10
-# What is supposed of counts, by the sign that they get.
+# seconds that it takes at least until one is set; steps that are rather us than ms; ms of an hour.
+_MOST_THREADS, _OFTEN, _SOON, _SLOW, _HOUR = 16, 0.1, 10, 9_000_000, 3_600_000
+# What is supposed of counts, by the sign or unit that they get.
 _SUPPOSED = {
+    " us": "its count is taken as microseconds, by its steps (print seconds, if it is ms)",
     "#": "its clock begins again by itself, and lines lie too far apart to count how often: no "
     "time (print seconds, or 64 bits)",
     "_ms": "its uptime is taken as ms, by its steps (--line 'uptime={time:s} ... {free}' takes "
@@ -318,15 +319,16 @@ def _settle_counts(lines: Sequence[str]) -> tuple[Sequence[str], str]:
         if one and least <= int(one["count"]) < most
         else line
         for line, one in zip(lines, found, strict=True)
-    ], _SUPPOSED.get(sign, "") * (least == 0)
+    ], _SUPPOSED.get(sign or unit, "") * (least == 0)
 
 
 def _find_unit(counts: Sequence[int], is_uptime: bool) -> tuple[str, str, float, float]:
     """What stands before and behind some counts: of those between two numbers.
 
     Numbers of threads come again and again. What passes where it may be seconds since 1970 within
-    a day counts ms, and what jumps there a clock that is set. An uptime that steps by a thousand or
-    more counts ms; by half hours, seconds.
+    a day counts ms, or us where it steps by more than 9,000,000 and by no whole hours in ms; what
+    jumps there is a clock that is set. An uptime that steps by a thousand or more counts ms; by
+    half hours, seconds.
     """
     (begin, end), values = _EPOCH, {*counts}
     falls = sorted(after for before, after in pairwise(counts) if after < before)
@@ -344,6 +346,10 @@ def _find_unit(counts: Sequence[int], is_uptime: bool) -> tuple[str, str, float,
         ),
         (is_few and (is_often or len(values) == 1), ("#", "", begin, end)),
         (begins_again, ("#", "", 0, inf)),
+        (
+            step > _SLOW and 0.02 < step / _HOUR % 1 < 0.98 and any(len(one) > 1 for one in near),
+            ("", " us", 0, inf),
+        ),
         (any(len(one) > 1 for one in near), ("", " ms", 0, inf)),
         (0 < _SOON * sets <= risen and max(values) < end, ("", " s since 1970", 0, begin)),
     )
