@@ -168,7 +168,7 @@ def make_firmware(folder: Path) -> None:
     flags = [f"-I{recorder}", "-DHFIT_RECORD_CALL_SITES=1"]
     subprocess.run(["cc", *flags, *sources, "-o", image], check=True)
     (folder / "program").hardlink_to(image)
-    for number, name in enumerate(("run1", "run2", "run3", "run4", "heapfit"), 1):
+    for number, name in enumerate(("run1", "run2", "run3", "run4", "heapfit", "fitted"), 1):
         said = subprocess.run([image, str(number)], check=True, stdout=subprocess.PIPE)
         (folder / f"{name}.frames").write_bytes(said.stdout)
     run(folder, "heapfit record --serial heapfit.frames -o firmware.parquet")  # as on-target.md

@@ -116,7 +116,11 @@ def test_a_leak_of_firmware_is_named_by_function_and_line(tmp_path: Path) -> Non
     [
         ("lwip", "cc", ("-I/usr/include/lwip", "-D_POSIX_C_SOURCE=200809L")),
         ("zephyr", "arm-none-eabi-gcc", ()),
-        ("zephyr_listener", "arm-none-eabi-gcc", ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED",)),
+        (
+            "zephyr_listener",
+            "arm-none-eabi-gcc",
+            ("-DHFIT_RECORD_FLAGS=HFIT_RECORD_ROUNDED", "-DCONFIG_SYS_HEAP_LISTENER=1"),
+        ),
         ("zephyr_attributes", "arm-none-eabi-gcc", ("-DCONFIG_HEAPFIT_RECORD_CALL_SITES=1",)),
         ("esp_idf", "arm-none-eabi-gcc", ()),
         ("esp_idf", "arm-none-eabi-gcc", ("-DCONFIG_HEAP_HAS_EXEC_HEAP",)),

@@ -36,10 +36,23 @@
 #endif
 #endif
 
+#ifdef CONFIG_SYS_HEAP_LISTENER
+#include <zephyr/sys/heap_listener.h>
+#endif
+
 #ifdef __cplusplus
-extern "C" hfit_recorder hfit_one_heap;
-#else
+extern "C" {
+#endif
+
 extern hfit_recorder hfit_one_heap;
+
+#ifdef CONFIG_SYS_HEAP_LISTENER /* in zephyr_listener.c */
+/* Records a heap of Zephyr's from then on, by HEAP_ID_FROM_POINTER(&heap.heap). */
+void hfit_record_zephyr_heap(uintptr_t heap);
+#endif
+
+#ifdef __cplusplus
+}
 #endif
 
 /* In a function that stands before one of the heap's: where the request comes from that it records

@@ -9,13 +9,9 @@
  */
 #include "adapters/one_heap.h"
 
-#include <zephyr/sys/heap_listener.h>
-
 #if (HFIT_RECORD_FLAGS & HFIT_RECORD_ROUNDED) == 0
 #error "Zephyr's listener tells rounded sizes: define HFIT_RECORD_FLAGS as HFIT_RECORD_ROUNDED"
 #endif
-
-void hfit_record_zephyr_heap(uintptr_t heap);
 
 static void note_alloc(uintptr_t heap, void *block, size_t bytes) {
     (void)heap;
