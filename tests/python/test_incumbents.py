@@ -671,6 +671,16 @@ def test_needs_are_multiples_of_8_of_what_a_user_sets(name, every_size):
         assert r_safe == max((one + 8 for one in above if not serves(one)), default=r_min)
 
 
+def test_of_several_recordings_the_hardest_is_searched_as_if_alone_and_all_serve_in_its_need():
+    heap, runs = find_heap("tlsf", 8), [walk(seed, 6_000) for seed in range(5)]
+    requests = [replace(one, size=64 * one.size) for one in runs]  # more sizes than are cheap
+    alone = [measure(heap, [one]).found[0] for one in requests]
+    needs = measure(heap, requests)
+    assert needs.most == max(one.r_safe for one in alone)
+    assert all(heap.trial(one).run(heap.region(needs.most)).runs for one in requests)
+    assert needs.events < sum(one.events for one in alone)
+
+
 def test_settings_are_multiples_of_8_though_the_window_ends_at_such():
     """The control of this TLSF grows by 4 B inside of the window of sizes that are tried."""
     heap = find_heap("mattconte-tlsf", 8)

@@ -82,5 +82,9 @@ def case_of_matrix(
     if not isinstance(source, Trace):
         source = generate_workload(source, folder / f"{source.name}.parquet")
     comparison = column.comparison
-    shown = load_trace(source, comparison.rows[0].alignment)
-    return make_case(shown, comparison, select_row(comparison), programs)
+    return make_case(
+        load_trace(source, comparison.rows[0].alignment),
+        comparison,
+        select_row(comparison),
+        programs,
+    )

@@ -225,8 +225,7 @@ class _ComparisonSearch:
 
 def base_alignment(trace: Trace, portfolio: Portfolio) -> int:
     """The alignment of every region's start: the largest that the trace or a plan asks for."""
-    alignments = [candidate.plan.alignment for candidate in portfolio.candidates]
-    return max([trace.largest_alignment, *alignments])
+    return max([trace.largest_alignment, *(one.plan.alignment for one in portfolio.candidates)])
 
 
 def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[Comparison, Row]:
@@ -246,5 +245,6 @@ def with_series(comparison: Comparison, row: Row, loaded: LoadedTrace) -> tuple[
 def with_measures(comparison: Comparison, loaded: LoadedTrace) -> Comparison:
     """The comparison with the measures of all its rows, whose calls are replayed one by one."""
     sram = load_sram()
-    measured = {row.name: measures_of(row, loaded, sram) for row in comparison.rows}
-    return replace(comparison, measures=measured)
+    return replace(
+        comparison, measures={row.name: measures_of(row, loaded, sram) for row in comparison.rows}
+    )

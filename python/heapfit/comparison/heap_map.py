@@ -142,9 +142,10 @@ class ReplaySubject:
         """A heap in a region of its plan and a base alignment, both in bytes."""
         events, plan = heap.events(shown), heap.plan.engine()
         size, base = region
-        shift = heap.memory(size) - size
-        asked = None if heap.is_ours else ServedRequests.of(heap, shown)
-        return cls(name, plan, events, base, size, shift, asked)
+        return cls(
+            *(name, plan, events, base, size, heap.memory(size) - size),
+            None if heap.is_ours else ServedRequests.of(heap, shown),
+        )
 
     def measure_use(self, peak: int) -> PeakUse:
         """The use of the heap's bytes in the region that it needs, after this event."""
@@ -231,8 +232,7 @@ def subjects_of(case: ReportCase) -> tuple[ReplaySubject, ...]:
     is_other = case.fitted is None and not _is_beside(winner, case)
     others = _incumbent_subjects(case) if is_other else []
     rows = [winner] if case.fitted is None else [case.fitted, winner]
-    found = (subject_from_row(row, case.shown, base) for row in rows)
-    return (*others, *(one for one in found if one is not None))
+    return (*others, *filter(None, (subject_from_row(row, case.shown, base) for row in rows)))
 
 
 def _is_beside(row: Row, case: ReportCase) -> bool:

@@ -49,8 +49,7 @@ class LongerRuns:
     @property
     def told(self) -> LongerRun | None:
         """The row asked for; of a horizon beyond what is told, the longest that is."""
-        is_beyond = self.asked is not None and self.asked.times > MOST_TIMES
-        return self.rows[-2] if is_beyond else self.asked
+        return self.rows[-2] if self.asked and self.asked.times > MOST_TIMES else self.asked
 
     def beyond(self, setting: int) -> int | None:
         """What the horizon asked for needs as far as it is told, where more than a setting."""

@@ -98,8 +98,11 @@ def margin_for(known: MarginBasis, times: float = 1.0, chance: float = RARE) -> 
     >>> margin_for(MarginBasis(Load((87_384,)), MarginKind.PLACED, changes=18.11))
     19.0
     """
-    floor = np.interp(math.log2(max(known.load.u_max, 1)), *_FLOORS[known.kind])
-    percent = max(float(floor), known.changes, known.load.reserve(times, chance))
+    percent = max(
+        float(np.interp(math.log2(max(known.load.u_max, 1)), *_FLOORS[known.kind])),
+        known.changes,
+        known.load.reserve(times, chance),
+    )
     return math.ceil(round(10 * percent, 6)) / 10
 
 

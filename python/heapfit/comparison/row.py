@@ -59,8 +59,9 @@ class Row(Brief, Candidate):
     def own(self) -> int | None:
         """Bytes of that memory that are the heap's before any request; None of pools, too."""
         memory = self.r_min if self.r_safe is None else self.r_safe
-        is_known = memory is not None and not self.plan.filled_pools
-        return self.heap.taken_by_itself(memory or 0) if is_known else None
+        return (
+            None if memory is None or self.plan.filled_pools else self.heap.taken_by_itself(memory)
+        )
 
     @property
     def over_u_max(self) -> float | None:
@@ -85,8 +86,7 @@ class Row(Brief, Candidate):
     @property
     def known(self) -> MarginBasis:
         """What the margin of this row depends on."""
-        changes = 0.0 if self.changes is None else self.changes.needed
-        return self.margin_basis(self.load, changes)
+        return self.margin_basis(self.load, 0.0 if self.changes is None else self.changes.needed)
 
     @property
     def needed(self) -> int | None:

@@ -53,8 +53,12 @@ def plain_replay(
     Memory follows the live blocks. The region is aligned to `base_alignment` at least.
     """
     base = trace.base_alignment_for(max(plan.alignment, base_alignment))
-    replay = _engine.Replay(plan.engine(), region, base_alignment=base, metered=False)
-    return _feed(replay, trace, plan, progress)
+    return _feed(
+        _engine.Replay(plan.engine(), region, base_alignment=base, metered=False),
+        trace,
+        plan,
+        progress,
+    )
 
 
 def replay_trace(

@@ -104,8 +104,11 @@ def _measure_others(selection: Selection, progress: Progress) -> tuple[list[Refe
         if row is not None and choice.needs.get(name) is not None:
             found.append(_refer_to_row(selection, row, *told))
         else:
-            heap = Heap(name, Plan(name, {"alignment": choice.shown.alignment}))
-            needs = measure(heap, selection.searched, progress=progress)
+            needs = measure(
+                Heap(name, Plan(name, {"alignment": choice.shown.alignment})),
+                selection.searched,
+                progress=progress,
+            )
             found.append(_refer_to_needs(selection, needs, *told))
             events += needs.events
         progress(f"count calls of {told[0]}", 1.0)

@@ -125,8 +125,7 @@ class Heap:
         """Bytes of so much memory that hold no block: the heap's own, before any request."""
         if not self.is_region:
             return self.own
-        empty = _engine.Replay(self.plan.engine(), self.region(memory)).result()
-        return self.own + empty.footprint
+        return self.own + _engine.Replay(self.plan.engine(), self.region(memory)).result().footprint
 
     def set_to(self, memory: int) -> int:
         """The value of the heap's setting that gives it so much memory, in whole pages."""
@@ -183,8 +182,9 @@ class Heap:
 
     def trial(self, recording: ReplayableTrace, base: int = 0) -> _engine.Trial:
         """A trial of the plan, in a region whose start is aligned to `base` at least."""
-        base = max(base, recording.largest_alignment)
-        return _engine.Trial(self.plan.engine(), self.events(recording), base)
+        return _engine.Trial(
+            self.plan.engine(), self.events(recording), max(base, recording.largest_alignment)
+        )
 
     def describe_requests(self, requests: Requests) -> Iterator[str]:
         """A sentence on the requests that it refuses, and on those whose need is not exact.
@@ -209,8 +209,10 @@ class Heap:
 
     def _moves(self, size: NDArray[np.uint64], old: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """True where the heap may serve a resize from `old` to `size` by a new block."""
-        grows = (size > old) & (self.resizes is Resizes.SHRINK)
-        return np.asarray(grows | (self.resizes in (Resizes.MOVE, Resizes.CUT)))
+        return np.asarray(
+            (size > old) & (self.resizes is Resizes.SHRINK)
+            | (self.resizes in (Resizes.MOVE, Resizes.CUT))
+        )
 
     def _chunks_in(self, region: int) -> int:
         """Bytes from the first chunk to the sentinel (core/src/tiling/tiling.h draws both)."""

@@ -14,7 +14,7 @@ from heapfit import _engine
 from heapfit.comparison.incumbents.heap import Heap, ReplayableTrace, make_system_heap
 from heapfit.comparison.incumbents.heap_names import describe_namesakes
 from heapfit.comparison.incumbents.requests import Requests, remove_objects, requests_of
-from heapfit.comparison.work import limit_to_try_all
+from heapfit.comparison.work import EVENTS_TO_TRY_ALL, limit_to_try_all
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan
 from heapfit.progress import Progress, ignore_progress
@@ -65,8 +65,10 @@ class Needs:
     def require_most(self) -> int:
         """The memory for all recordings; HeapfitError where one of them has no region."""
         if self.most is None:
-            title = self.heap.title or self.heap.name
-            raise HeapfitError(f"{title}: serves these recordings in no region below 4 GiB")
+            raise HeapfitError(
+                f"{self.heap.title or self.heap.name}: serves these recordings in no region below "
+                "4 GiB"
+            )
         return self.most
 
     @property
@@ -94,22 +96,23 @@ def search(
     threads: int = 0,
     every_size: bool | None = None,
     is_safe_alone: bool = False,
+    least: int = EVENTS_TO_TRY_ALL,
     known: dict[tuple[Any, ...], _engine.RegionSearch] | None = None,
 ) -> Need:
     """The smallest regions in which a trial of the heap serves; `measure` has the rules.
 
     `is_safe_alone`: R_min only where one run tells it. `known`: searches on this recording, of
-    regions that begin alike; it is added to.
+    regions that begin alike; it is added to. `least`: events that trying more sizes may take.
     """
-    step, events = f"compare {heap.name}", 0
-    asked, known = (_identify(heap), also, every_size), {} if known is None else known
+    step, events, known = f"compare {heap.name}", 0, {} if known is None else known
+    most = limit_to_try_all(trial.event_count, least) if every_size is None else 0
+    asked = (_identify(heap), also, every_size, most)
     found = known.get((*asked, False)) or known.get((*asked, is_safe_alone))
 
     def tell(done: int, total: int) -> None:
         progress(step, done / max(total, 1))
 
     if found is None:
-        most = limit_to_try_all(trial.event_count) if every_size is None else 0
         found = trial.scan(threads, tell, bool(every_size), also, is_safe_alone, most)
         known[*asked, is_safe_alone], events = found, found.events
     progress(step, 1.0)
@@ -178,42 +181,69 @@ def measure(
 
     A region begins at a multiple of the largest alignment that the recording asks for, at least of
     `base`. Every multiple of 8 B is tried if `every_size`; by default as many of those above R_safe
-    as are cheap: heaps whose placements depend on the region's end may fail in larger regions. If
+    as are cheap: heaps whose placements depend on the region's end may fail in larger regions. Of
+    several recordings, that is of those which need most, until all others serve in that memory. If
     `is_safe_alone`, R_min is known only where one run tells it. `also`: a region that failed
     elsewhere. Where a heap's longer headers fail in memories above one that serves, the need is
     with these. HeapfitError if the heap cannot serve a request.
     """
-    found = (
-        search(
+
+    how: dict[str, Any] = {"every_size": every_size, "is_safe_alone": is_safe_alone}
+
+    def ask(one: ReplayableTrace, least: int = EVENTS_TO_TRY_ALL, failed: int = 0) -> Need:
+        return search(
             heap,
             heap.trial(one, base),
             progress=progress,
-            also=also,
+            also=max(also, failed),
             threads=one.threads if isinstance(one, LoadedTrace) else 0,
-            every_size=every_size,
-            is_safe_alone=is_safe_alone,
+            least=least,
             known=find_searches(one.found, max(base, one.largest_alignment), heap.plan)
             if isinstance(one, LoadedTrace)
             else None,
+            **how,
         )
-        for one in recordings
-    )
+
+    found = [ask(one, EVENTS_TO_TRY_ALL // len(recordings)) for one in recordings]
+    if every_size is None and len(recordings) > 1:
+        _search_hardest(heap, recordings, found, base, ask)
     needs = Needs(heap, tuple(found))
     grown = grow_headers(heap, [None])
     if grown == heap:
         return needs
-    again = measure(
-        grown,
-        recordings,
-        progress=progress,
-        base=base,
-        also=also,
-        every_size=every_size,
-        is_safe_alone=is_safe_alone,
-    )
+    again = measure(grown, recordings, progress=progress, base=base, also=also, **how)
     is_short = grow_headers(heap, again.memories) == heap
     asked, other = (needs, again) if is_short else (again, needs)
     return replace(asked, more_events=other.events)
+
+
+def _search_hardest(
+    heap: Heap,
+    recordings: Sequence[ReplayableTrace],
+    needs: list[Need],
+    base: int,
+    ask: Callable[..., Need],
+) -> None:
+    """Searches what needs most as if it were alone, until all others serve in its need.
+
+    The needs are changed in place.
+    """
+    left = {i for i, one in enumerate(needs) if one.search.events_left}
+    again = failed = {i for i, one in enumerate(needs) if one.search.searched}
+    while (again or failed) and (most := find_largest([one.r_safe for one in needs])) is not None:
+        again = {i for i in left if needs[i].r_safe == most}
+        tried = {
+            i: heap.trial(recordings[i], base).run(heap.region(most))
+            for i, one in enumerate(needs)
+            if one.search.searched and one.r_safe != most and not again
+        }
+        failed = {i for i, one in tried.items() if not one.runs}
+        left = left - again - failed
+        for i, one in tried.items():
+            needs[i] = replace(needs[i], events=needs[i].events + one.events)
+        for i in again | failed:
+            found = ask(recordings[i], failed=heap.region(most) if i in failed else 0)
+            needs[i] = replace(found, events=found.events + needs[i].events)
 
 
 def step_of(search: _engine.RegionSearch) -> int:
@@ -232,10 +262,11 @@ def find_searches(
 
 def find_known(heap: Heap, recording: LoadedTrace, base: int) -> int | None:
     """R_safe of a heap as it was found of a recording; None: it was not."""
-    base = max(base, recording.largest_alignment)
-    asked, known = (_identify(heap), 0, None), find_searches(recording.found, base, heap.plan)
-    found = known.get((*asked, False)) or known.get((*asked, True))
-    return None if found is None else found.r_safe and heap.memory(found.r_safe)
+    known = find_searches(recording.found, max(base, recording.largest_alignment), heap.plan)
+    keys = [key for key in known if (key[0], key[2]) == (_identify(heap), None)]
+    best = max(keys, key=lambda key: (key[1], key[3], not key[4]), default=None)
+    r_safe = known[best].r_safe if best else None
+    return r_safe and heap.memory(r_safe)
 
 
 def _identify(heap: Heap) -> str:
@@ -283,8 +314,7 @@ def measure_with_notes(
 
 def _find_permanent(recordings: Sequence[Requests]) -> tuple[int, ...]:
     common = min(int(np.argmin(np.append(is_allocation(one.op), False))) for one in recordings)
-    first = recordings[0]
-    is_kept = np.ones(common, np.bool_)
+    first, is_kept = recordings[0], np.ones(common, np.bool_)
     for one in recordings:
         same = (one.size[:common] == first.size[:common]) & (
             one.alignment[:common] == first.alignment[:common]
