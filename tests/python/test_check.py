@@ -293,8 +293,11 @@ def test_a_leak_that_fits_warns_and_fails_a_strict_check(tmp_path: Path) -> None
     assert pace == pytest.approx(rate, rel=0.02)
     assert heapfit("check", level, *asked, "--strict", folder=tmp_path).returncode == 0
     beside = heapfit("check", leaks, "--base", level, "--strict", folder=tmp_path)
-    assert beside.returncode == FAILED and beside.stdout.startswith("FAIL: leaks has a peak ")
-    assert "nothing fails" not in beside.stdout
+    assert beside.returncode == FAILED and beside.stdout.startswith(
+        "FAIL: leaks leaks and has a peak "
+    )
+    assert "no growth fails" not in beside.stdout
+    assert ". Cause: leak: the program keeps 28 B blocks: " in " ".join(beside.stdout.split())
     for name, run in (("a", leaks), ("b", level)):
         done = heapfit("check", run, *asked, "--strict", "--json", folder=tmp_path)
         (tmp_path / f"{name}.json").write_text(done.stdout)
@@ -403,7 +406,7 @@ def test_of_a_comparison_the_needs_of_both_are_told_and_that_no_limit_is_set(fol
             heapfit("check", *asked, "--base", "same.heap", folder=folder).stdout.split()
         )
 
-    unset = "No limit is set, so nothing fails: --growth 10% sets one."
+    unset = "No limit is set, so no growth fails: --growth 10% sets one."
     more, same = compare("more.heap"), compare("same.heap", "--growth", "4%")
     assert more.startswith(
         "more has a peak of 3,150 B, same had 3,000 B (+5.0 %); heap_4 needs 3,192"
@@ -502,7 +505,7 @@ def test_without_a_plan_recordings_are_compared_with_the_base(folder: Path) -> N
     assert (one["verdict"], one["growth"], one["r_safe"]) == ("compared", 5.0, 3032 + 160)
     assert [(grown["name"], grown["now"]["at_peak"]) for grown in one["sizes"]] == [(160, 150)]
     shown = heapfit("check", *asked[:-1], folder=folder).stdout
-    assert "so nothing fails: --growth" in shown
+    assert "so no growth fails: --growth" in shown
     assert "Grew most: blocks up to 160 B: 150 B held at the peak (same: 0 B)." in shown
     less = heapfit("check", "less.heap", "--base", "same.heap", folder=folder).stdout
     assert "Cause" not in less and "Grew most" not in less

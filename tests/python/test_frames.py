@@ -290,7 +290,7 @@ def test_each_event_of_five_boots_is_read_or_counted(tmp_path, begins):
     notes = import_file(log, tmp_path / "boots.parquet").info.notes
     assert notes[0] == (
         f"The log has 5 boots: this is number 3, the longest; {sum(events) - max(events):,} events "
-        "of others are left out (heapfit fit reads all)."
+        "of others are left out (heapfit import --boot takes another, fit reads all)."
     )
     boots = cut_boots(log, find_format(log), tmp_path)
     traces = [import_file(one, tmp_path / f"{i}.parquet") for i, one in enumerate(boots)]

@@ -11,7 +11,7 @@ from readers import read_log
 
 from heapfit import _engine
 from heapfit.errors import HeapfitError
-from heapfit.importers import import_file
+from heapfit.importers import ImportOptions, import_file
 from heapfit.importers.boots import cut_boots
 from heapfit.importers.formats import find_format
 from heapfit.programs.source_lines import site_hash
@@ -448,6 +448,14 @@ def test_each_boot_of_a_log_of_calls_is_a_recording(tmp_path, text, events):
     assert alone.events == max(events)
     told = f"The log has {len(events)} boots"
     assert any(note.startswith(told) for note in alone.notes) == (len(events) > 1)
+    for number, count in enumerate(events, 1):
+        one = import_file(log, tmp_path / "one.parquet", ImportOptions(boot=number)).info
+        assert one.events == count
+        others = f"this is number {number}; {sum(events) - count:,} events of others"
+        assert any(others in note for note in one.notes) == (len(events) > 1)
+    for number in (0, -1, len(events) + 1):
+        told = call_heapfit("import", log, "--boot", number, "-o", tmp_path / "none.parquet")
+        assert told.returncode != 0 and f"--boot {number}: boots with calls" in told.stderr
 
 
 def test_each_device_of_a_log_of_calls_is_cut_by_its_own_clock(tmp_path):

@@ -400,6 +400,14 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
             {"init", "log"},
         ),
         (
+            "a resize of no known verb, and names behind",
+            [
+                "new {size} @ {address} by {site}",
+                "grow {old} to {size} @ {address} by {site}",
+            ],
+            {"json", "display", "pumps"},
+        ),
+        (
             "tasks before a colon",
             ["{task}: mem GET {size:w4} W @{address}"],
             {"net", "main"},
@@ -416,7 +424,7 @@ def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
     (*_, last) = trace.batches(("time", "site"))
     if "{time:s}" in texts[0]:
         assert last["time"].tolist() == [0, 750_000, 800_000, 1_625_000]
-    else:
+    elif "{task}" in texts[0]:
         assert (0x0800A1F4 in last["site"]) == ("{site}" in texts[0])
 
 

@@ -33,12 +33,12 @@ def run(command: ImportCommand) -> None:
     lines, frees = command.line or (), command.free or ()
     if (lines or frees) and all("{old}" in one for one in lines):
         raise HeapfitError("--free: needs --line, what an allocation looks like")
-    own = OwnLines("\n".join(lines), "\n".join(frees)) if lines else None
     options = replace(
         import_options(command.queue),
         drop_unknown=command.drop_unknown,
         pointer_bits=command.pointer_bits,
-        own_lines=own,
+        own_lines=OwnLines("\n".join(lines), "\n".join(frees)) if lines else None,
+        boot=command.boot,
         whole_frames=command.whole_frames,
     )
     if len(command.files) == 1:
@@ -46,8 +46,8 @@ def run(command: ImportCommand) -> None:
     else:
         folder, names = command.output or Path(), distinct_source_names(command.files)
         targets = [folder / f"{name}.parquet" for name in names]
-    named = list(zip(command.files, targets, strict=True))
     with progress_bar() as progress, Sweep(require_local(command.workers)) as sweep:
+        named = list(zip(command.files, targets, strict=True))
         traces = import_files(named, options, sweep, progress)
     done = [_finish(*one, options) for one in zip(command.files, traces, strict=True)]
     print_result(_parts(done), command.as_json)
@@ -88,9 +88,10 @@ def _parts(done: Sequence[tuple[Trace, Sequence[str]]]) -> list[Part]:
 def _describe(trace: Trace, notes: Sequence[str], *, is_one: bool) -> list[Part]:
     info = trace.info
     bits = f"{info.pointer_bits} bit" if info.pointer_bits else "unknown pointer size"
-    line = f"{trace.path}: {info.events:,} events of {info.title} ({bits})"
-    told = (note if is_one else f"{trace.path}: {note}" for note in notes)
-    return [Line(line, is_copied=True), *map(Note, told)]
+    return [
+        Line(f"{trace.path}: {info.events:,} events of {info.title} ({bits})", is_copied=True),
+        *(Note(note if is_one else f"{trace.path}: {note}") for note in notes),
+    ]
 
 
 def _finish(source: Path, trace: Trace, options: ImportOptions) -> tuple[Trace, Sequence[str]]:

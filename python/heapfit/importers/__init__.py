@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from heapfit.errors import HeapfitError, first_line
-from heapfit.importers.boots import cut_boots, find_fullest
+from heapfit.importers.boots import cut_boots, find_boot
 from heapfit.importers.formats import (
     FORMATS,
     FRAMES,
@@ -179,7 +179,7 @@ def _import(
     _check_queue(stream.path, options.queue, options.queue if form.name == PACKETS else "")
     require_not_source(output, stream.path)
     with scratch_folder() as folder:
-        boot, others = find_fullest(cut_boots(stream.path, form, Path(folder), own), own)
+        boot, others = find_boot(cut_boots(stream.path, form, Path(folder), own), own, options.boot)
         with ByteStream(boot) if others else nullcontext(stream) as content:
             incoming = form.open(content, options)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from heapfit import _engine
+from heapfit.errors import HeapfitError
 from heapfit.grouping import group
 from heapfit.importers.formats import FRAMES, LOG, Format
 from heapfit.importers.log_lines import (
@@ -50,15 +51,23 @@ def cut_boots(
     return files
 
 
-def find_fullest(files: list[Path], own: OwnLines | None = None) -> tuple[Path, str]:
-    """The boot with the most events, and a sentence on the others; "" if there is one alone."""
+def find_boot(
+    files: list[Path], own: OwnLines | None = None, number: int | None = None
+) -> tuple[Path, str]:
+    """The boot of this number from 1, or the one with the most events, and a sentence on others.
+
+    It is "" if there is one alone. HeapfitError if there is none of this number.
+    """
+    if number is not None and not 0 < number <= len(files):
+        raise HeapfitError(f"--boot {number}: boots with calls in the log: {len(files)}")
     if len(files) == 1:
         return files[0], ""
     counts = [boot.events for one in files if (boot := read_calls(one.read_bytes(), own))]
-    fullest = counts.index(max(counts))
-    return files[fullest], (
-        f"The log has {len(files)} boots: this is number {fullest + 1}, the longest; "
-        f"{sum(counts) - max(counts):,} events of others are left out (heapfit fit reads all)."
+    taken = number or counts.index(max(counts)) + 1
+    return files[taken - 1], (
+        f"The log has {len(files)} boots: this is number {taken}{', the longest' * (not number)}; "
+        f"{sum(counts) - counts[taken - 1]:,} events of others are left out (heapfit import --boot "
+        "takes another, fit reads all)."
     )
 
 

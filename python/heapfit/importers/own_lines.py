@@ -127,11 +127,13 @@ def suggest_own_lines(path: Path, head: bytes) -> tuple[str, ...]:
         for text in texts
         if len(text) <= _LONGEST and text.isprintable() and not FIELD.search(text)
     ]
-    told = [
-        _suggest(path, head, [_make_line(line.raw, task) for line in lines])
-        for task in (-1, *_find_tasks(lines))
-    ]
-    return max(told, key=lambda one: one[0])[1]
+    return max(
+        (
+            _suggest(path, head, [_make_line(line.raw, task) for line in lines])
+            for task in (-1, *_find_tasks(lines))
+        ),
+        key=lambda one: one[0],
+    )[1]
 
 
 def _suggest(path: Path, head: bytes, lines: Sequence[_Line]) -> tuple[_Score, tuple[str, ...]]:
@@ -163,7 +165,10 @@ def _suggest(path: Path, head: bytes, lines: Sequence[_Line]) -> tuple[_Score, t
         for is_long in (False, True)
         for own in [_describe_calls(groups, served, is_long)]
     ]
-    best, own = _improve(head, groups, *max(told, key=lambda one: one[0]))
+    own = _improve(head, groups, *max(told, key=lambda one: one[0]))[1]
+    best, own = max(
+        ((_judge(head, one), one) for one in (_name_askers(own), own)), key=lambda one: one[0]
+    )
     return best, _describe(path, head, own, len(seen)) if best[0] else ()
 
 
@@ -216,8 +221,12 @@ def _find_tasks(lines: Sequence[_Line]) -> list[int]:
     """Places of words that may name tasks, as a table's column does: few differ there."""
     words = (re.findall(_WORD, line.text) for line in lines if line.addresses)
     found = enumerate({*one} - {""} for one in zip_longest(*words, fillvalue=""))
-    tasks = (i for i, one in found if len(one) in _NAMES and not any(map(_find_verb, one)))
-    return [*islice(tasks, _MOST_NAMED)]
+    return [
+        *islice(
+            (i for i, one in found if len(one) in _NAMES and not any(map(_find_verb, one))),
+            _MOST_NAMED,
+        )
+    ]
 
 
 def _make_line(raw: str, task: int = -1) -> _Line:
@@ -250,11 +259,6 @@ def _describe_calls(groups: Sequence[_Group], served: Sequence[_Group], is_long:
     places = [_block_place(one, released) for one in served]
     given = {at for one, i in zip(served, places, strict=True) for at in _values(one, [i])}
     texts = [_describe_allocation(one, i, is_long) for one, i in zip(served, places, strict=True)]
-    tails = (line.text[line.numbers[-1].end() :] for one in served for line in one)
-    askers = {asker and asker.groups() for asker in map(_SIGN["asker"].search, tails)}
-    signs = {asker and asker[0] for asker in askers}
-    if not is_long and len(signs) == 1 < len(askers):
-        texts = [f"{text}{sign}{{site}}" for sign in signs for text in texts]
     placed = [(one, _block_place(one, given)) for one in rest if one[0].verb != "resize"]
     return [
         *(
@@ -268,6 +272,23 @@ def _describe_calls(groups: Sequence[_Group], served: Sequence[_Group], is_long:
             for text in [one[0].describe({i: one[0].key}, is_long)]
             if text != one[0].key
         ),
+    ]
+
+
+def _name_askers(calls: _Calls) -> _Calls:
+    """The calls with who asked, where their lines end in names that differ, behind one sign."""
+    tails = (
+        line.text[line.numbers[-1].end() :]
+        for one, option, text in calls
+        if option == "--line" and text.endswith("}")
+        for line in one
+    )
+    askers = {asker and asker.groups() for asker in map(_SIGN["asker"].search, tails)}
+    signs = {asker and asker[0] for asker in askers}
+    told = "".join(f"{one}{{site}}" for one in signs) * (len(signs) == 1 < len(askers))
+    return [
+        (one, option, text + told * (option == "--line" and text.endswith("}")))
+        for one, option, text in calls
     ]
 
 

@@ -68,6 +68,7 @@ class ImportOptions:
     whole_frames: bool = False  # of captures: frames of any link as they are, not their IP packets
     largest_packet: int = 2**32 - 1  # bytes on the wire; larger ones of a capture are split
     own_lines: OwnLines | None = None  # of a log in a form of one's own
+    boot: int | None = None  # of a log of several: its number from 1; None: the longest
 
 
 class Source(Protocol):

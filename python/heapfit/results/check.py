@@ -102,8 +102,9 @@ def compare_with_base(one: CheckedRecording, base: Base, plan: PlanFile) -> str:
     """A recording's peak and need beside the base's, as a sentence."""
     needed = one.needed.r_safe if one.needed else None
     need = f"; {plan.heap} needs {needed or 0:,} B, in the base {base.needed or 0:,} B"
+    name = f"{one.run.name}{' leaks and' * (CheckFinding.LEAKS in one.findings)}"
     return (
-        f"{one.run.name} has a peak of {one.run.peak:,} B, {base.name} had {base.peak:,} B "
+        f"{name} has a peak of {one.run.peak:,} B, {base.name} had {base.peak:,} B "
         f"({_growth(one)}){'' if needed is None else need}."
     )
 
@@ -178,7 +179,7 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
 
 
 def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
-    """Why a recording fails: what grew since the base, what leaks, the request that failed."""
+    """Why a recording fails: what grew, but beside a leak alone; the request that failed."""
     changes, refusal = one.changes, one.run.refusal
     known = changes and ((not changes.are_builds_different and changes.sites) or changes.sizes)
     first, site = next(iter(known or ()), None), one.refusals.first if one.refusals else None
@@ -186,7 +187,7 @@ def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
     least = 0 if refusal is None or is_more else refusal.size
     causes = []
-    if first is not None and first.before is not None and first.growth > least:
+    if first and first.before and first.growth > least and {*one.findings} != {CheckFinding.LEAKS}:
         now, then, when = first.now.at_peak, first.before.at_peak, "at the peak"
         if now - then < first.growth:
             now, then, when = round(first.now.mean), round(first.before.mean), "on average"
@@ -285,7 +286,7 @@ def _explain_table(check: Check) -> list[str]:
     if base is None:
         return []
     allowed = "" if limit is None else f" Limit: {limit:g} %."
-    unset = "No limit is set, so nothing fails: --growth 10% sets one."
+    unset = "No limit is set, so no growth fails: --growth 10% sets one."
     several = f", the highest of {len(check.options.base)} bases" * (len(check.options.base) > 1)
     whose = f"{base.name or 'the plan'} ({base.peak:,} B){several}"
     return which_hold(
@@ -455,10 +456,9 @@ def _change_parts(changes: Changes) -> list[Part]:
 def change_table(what: str, changed: Sequence[GroupGrowth]) -> Table[GroupGrowth]:
     """The bytes that each holds, and held in the base if there is one."""
     base = "of base" if changed[0].before is not None else ""
-    heading = "size up to" if what == "size" else what
     columns: list[Column[GroupGrowth]] = [
         Column(
-            heading=heading,
+            heading="size up to" if what == "size" else what,
             page=what,
             shown=lambda one: one.name,
             told=lambda name: f"up to {size(int(name))}" if what == "size" else str(name),

@@ -134,6 +134,9 @@ class ImportCommand(Command):
         list[str] | None,
         Option("--free", "With --line: a line that is a free: 'Freed {address}'.", metavar="TEXT"),
     ] = None
+    boot: Annotated[
+        int | None, Option("--boot", "Of a log of several boots the one to take [the longest].")
+    ] = None
     whole_frames: Annotated[
         bool,
         Option(
