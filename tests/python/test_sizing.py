@@ -17,14 +17,18 @@ from small_traces import heapfit, heapfit_json, load_lines, random_calls, table2
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap import find_heap
 from heapfit.comparison.trial import replay_trace
+from heapfit.drawing.html import render
 from heapfit.errors import HeapfitError
 from heapfit.plan.plan import Plan, Pool
 from heapfit.progress import ignore_progress
+from heapfit.results.sized_schemes import schemes_page
 from heapfit.simulation.arrivals import periodic
 from heapfit.simulation.arrivals import poisson as poisson_arrivals
 from heapfit.simulation.closed_form import exact_metrics
 from heapfit.simulation.holding import exponential, fifo
+from heapfit.simulation.scheme import Scheme
 from heapfit.simulation.sizes import BimodalSize, ListedSizes, UniformSize
+from heapfit.simulation.statistics import Estimate
 from heapfit.simulation.traffic import Traffic
 from heapfit.sizing.demand import (
     Demand,
@@ -33,7 +37,7 @@ from heapfit.sizing.demand import (
     smallest_that_fits,
 )
 from heapfit.sizing.families import families_for
-from heapfit.sizing.from_traffic import Aim, size_family, size_for
+from heapfit.sizing.from_traffic import Aim, SizedScheme, TrafficSizing, size_family, size_for
 from heapfit.sizing.pool_replay import PoolReplay
 from heapfit.sizing.pools import PoolOptions, size_pools
 from heapfit.sizing.run_out import (
@@ -669,6 +673,26 @@ def test_traffic_as_json_has_the_plans_and_the_curve(tmp_path, traffic):
         assert [list(map(pytest.approx, row)) for row in zip(*columns, strict=True)] == [
             [1 - one["admission"], one["memory"], one["lowest"], one["highest"]] for one in shown
         ]
+
+
+def test_each_scheme_of_a_page_is_drawn_in_a_style_of_its_own():
+    """Colours are fewer; points lie where they were found, bars to where they may."""
+    curve = tuple(
+        SizedScheme(
+            f"scheme {number}", admission, Scheme("", Plan("tlsf"), memory := 900 + number),
+            memory - 7, memory + 40, Estimate(admission), None,
+        )
+        for number in range(15)
+        for admission in (0.9, 0.99)
+    )  # fmt: skip
+    page = Page(render(schemes_page(TrafficSizing(Aim(), curve[:3], curve), "calls", "size")))
+    drawn = page.figures["chart-memory"]["data"]
+    assert [one["name"] for one in drawn] == [f"scheme {number}" for number in range(15)]
+    styles = [(one["line"]["color"], one["line"]["dash"]) for one in drawn]
+    assert len({*styles}) == 15
+    assert [dash for _, dash in styles] == ["solid"] * 7 + ["dot"] * 7 + ["dash"]
+    assert drawn[4]["x"] == pytest.approx([0.1, 0.01]) and drawn[4]["y"] == [904, 904]
+    assert (drawn[4]["error_y"]["array"], drawn[4]["error_y"]["arrayminus"]) == ([40] * 2, [7] * 2)
 
 
 def test_a_trace_is_sized_pool_by_pool(tmp_path):
