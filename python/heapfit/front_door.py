@@ -149,27 +149,30 @@ def find_holders(
     importing: ImportOptions | None = None,
     progress: Progress = ignore_progress,
 ) -> pa.Table:
-    """Who holds the bytes live at the peak, by "site", "task" or "size", the most first.
+    """Who holds the bytes live at the peak, by "site", "task", "size" or "object", the most first.
 
     The columns are those that `heapfit sites` prints; a site or task without a name is its number.
+    An object is a block from its request to its free, by the trace's own number; those that are
+    not live at the peak have 0 bytes.
 
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     trace = generate_workload("t2_w1:events=500", f"{folder}/walk.parquet")
-    ...     holders = find_holders(trace, "size")
-    ...     sum(holders["bytes"].to_pylist()) == profile_trace(trace).u_max
-    True
+    ...     held = [find_holders(trace, by)["bytes"] for by in ("size", "object")]
+    ...     [sum(one.to_pylist()) == profile_trace(trace).u_max for one in held]
+    [True, True]
     """
     with _open_source(source, importing, progress) as trace:
         viewed, names = view_blocks(load_trace(trace), View.PEAK), trace.info.names
         keys = dict[str, Any](site=viewed.sites, task=viewed.tasks, size=viewed.blocks.sizes)
+        keys["object"] = trace.whole("object")[0][viewed.blocks.starts]
         if by not in keys:
             raise HeapfitError(f"find_holders: by {by!r} (give one of {', '.join(keys)})")
         return pa.Table.from_pylist(
             [
                 {
                     by: one.key
-                    if by == "size"
+                    if by in ("size", "object")
                     else names.get(one.key, f"{one.key:08x}" if by == "site" else str(one.key))
                 }
                 | {"bytes": one.size, "blocks": one.blocks, "least": one.least, "most": one.most}

@@ -289,13 +289,16 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
     why = NotApplicable("budgeted", "no budget")
     rows = (
         row("even", 1100, r_min=1100),
-        row("rough", 1200, r_min=1100),
+        replace(row("rough", 1200, r_min=1100), step=24, events_left=7),
         row("never", None, r_min=1300),
         row("pools", 1100, r_min=1100, has_pools=True),
     )
     matrix = matrix_of([column("one", *rows, left_out=(why,)), column("two", row("even", 1000))])
     print_text(matrix_table(matrix, None))
-    told = {line.split()[0]: line.split()[1:] for line in capsys.readouterr().out.splitlines()}
+    shown = capsys.readouterr().out
+    told = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
+    assert "rough: some sizes above R_safe were not tried; --exact tries all.\n" in shown
+    assert "even: some sizes" not in shown
     assert told["even"] == ["1,100", "1.100", "1,000", "1.000", "1.049"]
     assert told["rough"] == ["1,200", "1.200~1.100", "-"]
     assert told["never"] == ["-~1.300", "-"]

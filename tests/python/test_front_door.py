@@ -188,6 +188,18 @@ def test_live_bytes_count_all_blocks_and_weigh_a_mean(tmp_path):
     assert mean == pytest.approx((10 * 5 + 60 * 20 + 40 * 20) / 45)
 
 
+def test_the_holders_of_the_peak_are_the_blocks_that_are_live_there(tmp_path):
+    columns = {
+        "op": ["alloc", "alloc", "free", "alloc", "resize", "free"],
+        "object": ["a", "b", "a", "c", "b", "c"],
+        "size": [10, 20, 0, 5, 90, 0],
+    }
+    trace = heapfit.from_arrow(pa.table(columns), tmp_path / "t.parquet")
+    held = heapfit.find_holders(trace, "object")
+    rows = zip(held["object"].to_pylist(), held["bytes"].to_pylist(), strict=True)
+    assert list(rows) == [(1, 90), (2, 5), (0, 0)]
+
+
 def test_a_sweep_agrees_with_the_search_of_the_region(walk):
     safe = heapfit.compare(walk, "tlsf").row("tlsf").r_safe
     swept = heapfit.replay(walk, "tlsf", [safe - 4096, safe, f"{safe + 65536}"])

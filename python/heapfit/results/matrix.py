@@ -118,6 +118,10 @@ def _explain(matrix: Matrix) -> list[str]:
             ),
         ),
         *(
+            f"{name}: some sizes above R_safe were not tried; --exact tries all."
+            for name in sorted({row.name for row in rows if not row.is_exhaustive})
+        ),
+        *(
             f"n/a {name} on {', '.join(left[name, why])}: {why}."
             for name, why in sorted(left, key=lambda one: matrix.names.index(one[0]))
         ),
@@ -129,19 +133,16 @@ def comparison_page(
 ) -> Document:
     """The page: the case of the recording with the highest peak, and all of them in a table."""
     trace, columns, several = case.shown.trace, matrix.columns, len(matrix.columns) > 1
-    title, source = (
-        trace.info.program or trace.path.stem,
-        request_source(trace.info, trace.path.name),
-    )
+    title, name = trace.info.program or trace.path.stem, request_source(trace.info, trace.path.name)
     remark, warning = _describe_need(case.winner), pools_warning(case.winner, case.comparison)
     if several:
-        title, source = f"{len(columns)} traces", ", ".join(one.label for one in columns)
+        title, name = f"{len(columns)} traces", ", ".join(one.label for one in columns)
         shown = next(one.label for one in columns if one.comparison.trace is case.comparison.trace)
         remark = f"Below: {shown}, which has the largest peak. {remark}"
     return Document(
         command="compare",
         title=title,
-        source=name_source(source),
+        source=name_source(name),
         kind=recording_kind(trace.info),
         sentences=(matrix.sentence(),),
         remarks=(remark,),
@@ -168,8 +169,7 @@ def _describe_need(winner: Row) -> str:
     """The sentence that says which region a plan needs for a recording."""
     if winner.r_safe is None:
         return "No plan serves this recording in any region tried."
-    above = percent(winner.r_safe / max(winner.u_max, 1) - 1)
     return (
-        f"{winner.name} needs {size(winner.r_safe)} for this recording, {above} above its peak "
-        f"of {size(winner.u_max)}."
+        f"{winner.name} needs {size(winner.r_safe)} for this recording, "
+        f"{percent((winner.over_u_max or 1) - 1)} above its peak of {size(winner.u_max)}."
     )
