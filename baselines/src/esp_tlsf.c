@@ -64,7 +64,8 @@ static inline bool is_planned(const hfit_plan *plan) {
 /* Of a plan that is_planned, in a region that ends with the sentinel at `end`. */
 static inline shape shape_in(const hfit_plan *plan, uint32_t end) {
     const hfit_esp_tlsf_plan *own = (const hfit_esp_tlsf_plan *)plan;
-    const uint32_t powers = own->by_region == 0 ? POWERS : log2_down(end + WORD_SIZE - 1) + 2;
+    const uint32_t held = log2_down(end + WORD_SIZE - 1) + 2; /* above 2^30 they refuse a pool */
+    const uint32_t powers = own->by_region == 0 && held < POWERS ? POWERS : held;
     const uint32_t least = own->second_level + 2;
     return (shape){own->second_level, powers > least ? powers - least : 1, TILING_INDEX,
                    TILING_INDEX + 4};

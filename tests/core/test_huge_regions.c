@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every allocator of core under the contract's plans, and `tailored` of every layout, in regions of
- * up to 4 GiB less a byte, of memory that is only there where it is touched. With "all" in thirteen
- * sizes from 256 MiB on, heaps behind pools and baselines, too.
+ * Every allocator and baseline under the contract's plans, and `tailored` of every layout, in
+ * regions of up to 4 GiB less a byte, of memory that is only there where it is touched. With "all"
+ * in thirteen sizes from 256 MiB on, heaps behind pools, too.
  */
 #include "../contract/contract_config.h"
 #include "../contract/plans.h"
@@ -94,7 +94,7 @@ static bool is_tried(const test_plan *plan) {
     const bool is_sparse = strstr(plan->name, "fixed_pool") == NULL;
     const bool is_laid_out = strstr(plan->name, "tailored") == plan->name;
     const bool is_plain = strstr(plan->name, "pools, shared=") == NULL;
-    return is_sparse && (is_all || (is_core(plan->allocator) && !is_laid_out)) &&
+    return is_sparse && (is_all || !is_laid_out) &&
            (is_all || is_plain || strstr(plan->name, "shared=none") != NULL);
 }
 
