@@ -68,7 +68,7 @@ def test_json_is_all_there_is_on_stdout(source, tmp_path):
     assert done.returncode == 0
     assert (told["schema"], told["trace"], told["events"]) == (1, str(target), 2)
     assert told["pointer_bits"] == 64
-    assert told["notes"] == ["1 free of an unknown id dropped."]
+    assert told["notes"] == ["1 free of an unknown or freed id dropped: 0."]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
@@ -80,7 +80,9 @@ def test_import_makes_a_trace_of_each_of_several_files(source, tmp_path, workers
     done = heapfit(*words, "--workers", workers, "--drop-unknown")
     paths = [tmp_path / "traces" / name for name in ("echo.parquet", "echo-2.parquet")]
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 2)
-    assert " ".join(done.stderr.split()) == f"{paths[1]}: 1 free of an unknown id dropped."
+    assert (
+        " ".join(done.stderr.split()) == f"{paths[1]}: 1 free of an unknown or freed id dropped: 0."
+    )
     assert [Trace.open(path).info.events for path in paths] == [2, 2]
     assert sorted((tmp_path / "traces").iterdir()) == sorted(paths)
 
@@ -201,4 +203,4 @@ def test_every_command_prints_what_importing_left_out(tmp_path, words):
     heapfit("import", path, "--drop-unknown", "-o", trace)
     done = heapfit(*words.replace("TRACE", str(trace)).split(), cwd=tmp_path)
     assert done.returncode == 0
-    assert "1 free of an unknown id dropped." in done.stdout + done.stderr
+    assert "1 free of an unknown or freed id dropped: 9." in done.stdout + done.stderr

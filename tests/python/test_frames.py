@@ -205,7 +205,7 @@ def test_blocks_whose_allocation_is_missing_are_told():
     assert reader.notes == [
         "3 blocks were live when the recorder began: unknown here.",
         "1 allocation known by a later resize only.",
-        "1 free of an unknown id dropped.",
+        "1 free of an unknown or freed id dropped: 536870912 (0x20000000).",
     ]
 
 

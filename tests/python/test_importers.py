@@ -107,7 +107,7 @@ def test_notes_reach_the_stored_trace(tmp_path):
     source = put(tmp_path, b"a 0 8\nf 7\n")
     assert "line 2: free of unknown" in refusal(source, tmp_path)
     trace = import_file(source, tmp_path / "o.parquet", ImportOptions(drop_unknown=True))
-    assert Trace.open(trace.path).info.notes == ("1 free of an unknown id dropped.",)
+    assert Trace.open(trace.path).info.notes == ("1 free of an unknown or freed id dropped: 7.",)
 
 
 def test_a_stored_trace_is_opened_as_it_is_and_not_imported(tmp_path):

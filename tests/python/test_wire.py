@@ -236,7 +236,7 @@ def test_unknown_blocks_of_an_attached_recording_are_dropped_and_counted():
     assert reader.notes == [
         "Blocks from before the recording (a parent process's, or while it slept) are unknown.",
         "1 resize of an unknown id dropped.",
-        "1 free of an unknown id dropped.",
+        "1 free of an unknown or freed id dropped: 36864.",
     ]
 
 

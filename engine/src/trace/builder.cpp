@@ -181,6 +181,9 @@ void TraceBuilder::release(const Request &request, bool is_resize) {
         drop(is_resize ? dropped_resizes_ : dropped_frees_,
              (is_resize ? "resize of unknown id " : "free of unknown or freed id ") +
                  spelled(request.id));
+        if (!is_resize && dropped_frees_ == 1) {
+            freed_amiss_ = request.id;
+        }
         return;
     }
     resizes_to_zero_ += is_resize;
@@ -293,7 +296,14 @@ std::vector<std::string> TraceBuilder::notes() const {
     tell(given_again_, "block taken as freed, in whose place others were given.",
          "blocks taken as freed, in whose place others were given.");
     tell(dropped_resizes_, "resize of an unknown id dropped.", "resizes of unknown ids dropped.");
-    tell(dropped_frees_, "free of an unknown id dropped.", "frees of unknown ids dropped.");
+    // A source without addresses has none to tell.
+    const bool is_told = freed_amiss_ < signed_limit;
+    const std::string first = is_told ? spelled(freed_amiss_) + "." : ".";
+    const std::string one =
+        std::string("free of an unknown or freed id dropped") + (is_told ? ": " : "") + first;
+    const std::string many = std::string("frees of unknown or freed ids dropped") +
+                             (is_told ? ", the first of " : "") + first;
+    tell(dropped_frees_, one.c_str(), many.c_str());
     tell(resizes_to_zero_, "resize to 0 bytes taken as a free.",
          "resizes to 0 bytes taken as frees.");
     tell(capped_, "size above 2^47 stored as 2^47.", "sizes above 2^47 stored as 2^47.");

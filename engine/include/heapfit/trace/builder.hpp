@@ -149,6 +149,7 @@ class TraceBuilder {
     std::uint64_t capped_ = 0;
     std::uint64_t dropped_resizes_ = 0;
     std::uint64_t dropped_frees_ = 0;
+    std::uint64_t freed_amiss_ = 0; // the id of the first of these
     std::uint64_t resizes_to_zero_ = 0;
     std::uint64_t wraps_ = 0;
     std::uint64_t times_raised_ = 0;
