@@ -187,6 +187,7 @@ def test_raw_memory_lies_at_an_address(core, tmp_path):
         raw.write_text(text)
         told = call_heapfit("import", raw, "--program", core, "--at", "0x20000000").stderr
         assert "objcopy -I ihex -O binary FILE RAM.bin, of S-records -I srec" in told
+        assert ":02000004HHHH means 0xHHHH0000" in told
 
 
 def corrupted(at: int, *words: int) -> bytes:
