@@ -16,6 +16,9 @@ static const hfit_plan *const plan = &settings.common;
 
 static void *alloc_at(hfit_heap *heap, const hfit_plan *whose, size_t size, uint32_t tag) {
     size_t usable = 1;
+    if (size % 2 != 0) { /* the form without the usable size */
+        return hfit_tailored_alloc_at(heap, whose, size, tag);
+    }
     void *block = hfit_tailored_alloc_at_usable(heap, whose, size, tag, &usable);
     CHECK(usable == (block == NULL ? 0 : hfit_tailored_usable_size(heap, whose, block)));
     return block;
