@@ -18,6 +18,7 @@ class Page(HTMLParser):
         self.styles: list[str] = []
         self.rows: list[list[str]] = []  # cells of every table row
         self.sections: list[str] = []  # of each of them the id of its section
+        self.told: dict[str, str] = {}  # the text of each section by its id
         self._section = ""
         self.unclosed: list[str] = []
         self._cell = False
@@ -30,6 +31,7 @@ class Page(HTMLParser):
             self.unclosed.append(tag)
         if tag == "section":
             self._section = dict(attrs).get("id") or ""
+            self.told[self._section] = ""
         if tag == "tr":
             self.rows.append([])
             self.sections.append(self._section)
@@ -42,6 +44,8 @@ class Page(HTMLParser):
     def handle_endtag(self, tag):
         assert self.unclosed, f"</{tag}> closes nothing"
         assert self.unclosed.pop() == tag
+        if tag == "section":
+            self._section = ""
         if tag in {"td", "th"}:
             self._cell = False
 
@@ -54,6 +58,8 @@ class Page(HTMLParser):
             self.styles.append(data)
         else:
             self.texts.append(data)
+            if self._section:
+                self.told[self._section] += f" {data}"
             if self._cell:
                 self.rows[-1][-1] += data
 

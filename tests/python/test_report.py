@@ -39,6 +39,7 @@ from heapfit.drawing.parts import Heading, Strip
 from heapfit.fitting.fit import fit
 from heapfit.fitting.fitted_heap import fit_heap
 from heapfit.fitting.options import FitOptions
+from heapfit.fitting.reference_heaps import ReferenceKind
 from heapfit.fitting.result import Fit
 from heapfit.importers import ImportOptions, open_any
 from heapfit.outputs.printable import printable
@@ -243,6 +244,68 @@ def test_the_key_figures_are_the_fits(fitted):
         assert words in text
 
 
+def test_each_section_of_a_fits_page_tells_its_part_of_the_result(fitted):
+    case, pools = case_of(fitted), fitted.winner.plan.pools
+    alike, region = facts_of(case), f"{fitted.answer.size.region:,} B"
+    counted = ReferenceKind.COUNTED  # on the recording, without a reserve
+    heaps = [one for one in fitted.references if one.region and one.standing is not counted]
+    runs = [f"{one.name} {one.usual:,} B {one.needed:,} B" for one in fitted.longer.rows]
+    own = {
+        "choices": ["What you could choose", *(f"{one.title} " for one in heaps)],
+        "kind": ["Kind of recording: service A service: "],
+        "longer": ["Longer runs", f"The heap is set to {region}.", *runs],
+        "pools": ["Live blocks of each pool"]
+        + [f"{pool.size:,} B {pool.count} reserved, at most " for pool in pools],
+        "candidates": [*alike["candidates"], fitted.verdict],
+        "reproduce": ["How to reproduce", f"heapfit fit {fitted.runs[0].source} --alignment 8"],
+    }
+    order = "peak heap-map choices kind longer bytes pools candidates program notes plan reproduce"
+    page = page_of(fitted)
+    require_facts(page, order.replace(" pools" * (not pools), ""), alike | own, case)
+    listed = [row[1] for row in rows_of(page, "choices")[1:]]
+    assert listed == [f"{size:,} B" for size in sorted(one.region for one in heaps)]
+
+
+def facts_of(case: ReportCase) -> dict[str, list[str]]:
+    """What the sections of any page about a case tell of it: title first."""
+    profile, winner = case.shown.profile, case.winner
+    alloc, zeroed, aligned, resized, freed = profile.operations.tolist()
+    (most, blocks), *_ = find_holders(case.shown, profile.u_max_event)
+    peak, region = f"{profile.u_max:,} B", f"{winner.replay_region:,} B"
+    counted = f"alloc {alloc + zeroed + aligned:,} · free {freed:,} · resize {resized:,}"
+    return {
+        "peak": [
+            f"The peak: {peak} live after event {profile.u_max_event + 1:,}",
+            f" {most.name} {most.bytes:,} B {blocks} {format_share(most.bytes / profile.u_max)}",
+        ],
+        "heap-map": ["Where every block lies", f"{winner.name}: {region}", case.beside.title],
+        "bytes": ["Where the bytes of each heap are", f" {winner.name} {peak}", f" B {region}"],
+        "candidates": ["The choice", *(f"{row.name} " for row in case.comparison.rows)],
+        "program": ["The program: memory over time, sizes, lifetimes", counted],
+        "notes": ["Notes from the import Nothing was skipped"],
+        "plan": ["The plan", f"Allocator: {winner.plan.allocator} ", "alignment 8 Alignment"],
+        "reproduce": ["How to reproduce"],
+    }
+
+
+def require_facts(page: Page, order: str, facts: dict[str, list[str]], case: ReportCase) -> None:
+    """The sections in this order, their facts, and the lines of the chart of memory."""
+    found = {place: " ".join(text.split()) for place, text in page.told.items()}
+    assert [place for place in found if place in facts] == order.split()
+    for place in order.split():
+        title, *others = facts[place]
+        assert found[place].startswith(title)
+        for words in others:
+            assert words.replace("\N{NO-BREAK SPACE}", " ") in found[place]
+    curves = {one["name"]: one for one in page.figures["chart-memory"]["data"]}
+    for name, size in (
+        ("U<sub>max</sub>", case.winner.u_max),
+        ("region", case.winner.replay_region),
+    ):
+        assert set(curves[f"{name} {size:,}\N{NO-BREAK SPACE}B"]["y"]) == {size}
+    assert f"footprint, {case.winner.name}" in curves
+
+
 def test_the_plan_is_shown_pool_by_pool_and_as_its_file(pooled):
     page = page_of(pooled)
     for pool in pooled.winner.plan.pools:
@@ -330,6 +393,8 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
     case = case_of_matrix(matrix, sources, (), folder)
     write_document(folder / "a.html", comparison_page(case, measure_case(case), matrix=matrix))
     page = read(folder / "a.html")
+    order = "peak heap-map traces bytes candidates program notes plan reproduce"
+    require_facts(page, order, facts_of(case) | {"traces": ["All traces"]}, case)
     table = {row[0]: row[1:] for row in rows_of(page, "traces")[1:]}
     for name in matrix.names:
         cells = [column.cell(name) for column in matrix.columns]
