@@ -62,5 +62,6 @@ def _describe_own(before: str, behind: str) -> re.Pattern[bytes]:
         for one in (*FIELD.split(before), FIELD.split(behind)[0])
     )
     rule = first + "".join(rf"(?>.{{0,400}}?{one})" for one in words)
-    rule += rf'(?P<task>[^\s,;)\]}}|"]{{0,199}}[^\s,;:)\]}}|"])(?={end})'
+    # No name has blanks: before one it ends where its characters do.
+    rule += rf'(?P<task>[^\s,;)\]}}|"]{{1,200}}{"+" * end.startswith("(?<!")})(?<!:)(?={end})'
     return re.compile(rule.encode())
