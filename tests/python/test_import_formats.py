@@ -408,6 +408,11 @@ def test_a_failing_import_shows_lines_like_calls_and_a_command_that_reads_them(t
             {"json", "display", "pumps"},
         ),
         (
+            "callers of hexadecimal digits alone",
+            ["{time:s} + {address} {size} lr={site:x}"],
+            set(),
+        ),
+        (
             "tasks before a colon",
             ["{task}: mem GET {size:w4} W @{address}"],
             {"net", "main"},
@@ -422,7 +427,10 @@ def test_a_suggested_line_keeps_who_asked_and_when(tmp_path, name, texts, told):
     trace = Trace.open(output)
     assert told <= {*trace.info.names.values()}
     (*_, last) = trace.batches(("time", "site"))
-    if "{time:s}" in texts[0]:
+    if "{site:x}" in texts[0]:
+        assert last["site"].tolist()[-3:] == [0x08000098, 0, 0x0800A1F4]
+        assert last["time"].tolist()[-1] == 446_000
+    elif "{time:s}" in texts[0]:
         assert last["time"].tolist() == [0, 750_000, 800_000, 1_625_000]
     elif "{task}" in texts[0]:
         assert (0x0800A1F4 in last["site"]) == ("{site}" in texts[0])

@@ -356,8 +356,10 @@ def _describe_allocation(group: _Group, address: int, is_long: bool) -> str:
         fields[count] = "{count}"
     elif "memalign" in line.text:
         size = _size_place(line, sizes[::-1])
-    callers = {
+    callers = {  # digits alone, or behind 0x, are read as they are
         i: "{site}"
+        if all(at.isdecimal() or "x" in at.lower() for at in _values(group, [i]))
+        else "{site:x}"
         for i in line.addresses
         if i != address and _SIGN["caller"].search(line.text[: line.numbers[i].start()])
     }
