@@ -124,7 +124,7 @@ def _describe_need(needed: RecordingNeeds) -> str:
     if needed.r_safe is None:
         return "another heap: no region serves it, up to 4 GiB"
     is_lucky = needed.r_min is not None and needed.r_min < needed.r_safe
-    least = f" to run in every larger heap, too ({needed.r_min:,} B is the smallest that runs)"
+    least = f" to run in every larger one tried, too ({needed.r_min:,} B is the smallest that runs)"
     return f"{needed.r_safe:,} B{least if is_lucky else ''}"
 
 
