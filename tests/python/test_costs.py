@@ -242,6 +242,15 @@ def test_a_plan_and_the_allocator_of_that_name_cost_the_same(tmp_path):
     assert plan.has_checks and plan.mean is not None and plan.flash is not None
 
 
+def test_a_port_of_4_bytes_walks_the_list_that_heap_4_has(tmp_path):
+    loaded = recording(tmp_path, holes(200))
+    of_8, of_4 = (
+        estimate_costs(find_heap(f"heap_4:alignment={one}", 8), loaded, MEMORY) for one in (8, 4)
+    )
+    assert of_4.mean == pytest.approx(of_8.mean, rel=0.05)  # all chunks, used ones too, are twice
+    assert of_4.flash == of_8.flash
+
+
 def test_what_was_not_measured_has_no_figure(tmp_path):
     assert estimate_costs(find_heap("lea", 8), recording(tmp_path, holes(8)), MEMORY) == UNKNOWN
 

@@ -138,11 +138,15 @@ def modelled(rule: Rule, requests: Requests) -> int:
     return most
 
 
+@pytest.mark.parametrize("alignment", [4, 8])
 @pytest.mark.parametrize("seed", range(3))
-def test_heap_4_needs_what_an_obvious_model_does(seed):
-    requests = walk(seed)
-    needed = measure(find_heap("heap_4", 8), [requests]).most
-    assert needed == modelled(Rule(8, 8, 1, 17), requests) + 8  # pxEnd
+def test_heap_4_needs_what_an_obvious_model_does(seed, alignment):
+    requests = walk(
+        seed
+    )  # some of at most 4 B, whose chunks at multiples of 4 have no room for links
+    needed = measure(find_heap(f"heap_4:alignment={alignment}", 8), [requests], every_size=True)
+    reached = modelled(Rule(8, alignment, 1, 17), requests) + 8  # pxEnd
+    assert needed.most == -(-reached // 8) * 8  # regions are tried in steps of 8 B
 
 
 @pytest.mark.parametrize(("alignment", "header"), [(4, 8), (8, 8), (4, 12), (8, 12)])
@@ -214,6 +218,8 @@ def test_what_a_heap_cannot_serve_is_told():
         HeapfitError, match="heap_4:1K: heap_4 takes no tunables: give heap_4 alone"
     ):
         find_heap("heap_4:1K", 8)
+    with pytest.raises(HeapfitError, match="newlib:alignment=4: newlib takes no tunables"):
+        find_heap("newlib:alignment=4", 8)
 
 
 def begun(first: list[int], freed: int | None = None) -> Requests:

@@ -156,6 +156,15 @@ def test_a_heap_setting_holds_the_whole_trace_and_a_margin(heap, system, name):
     assert list(values(found)) == [name]  # nothing that was not asked
 
 
+def test_blocks_at_multiples_of_4_take_less_and_the_heap_to_compare_is_named_so(heap):
+    of_4, of_8 = (
+        settings_for("freertos", heap, options(assume={"alignment": one})) for one in (4, 8)
+    )
+    assert of_4.memory < of_8.memory
+    assert "heapfit fit --now heap_4:alignment=4" in of_4.remarks[0]
+    assert "heapfit fit --now heap_4`" in of_8.remarks[0]
+
+
 def test_a_named_size_gets_a_pool_and_leaves_the_heap(heap):
     whole = settings_for("freertos", heap, options())
     found = settings_for("freertos", heap, options(admission=0.9, named={2952: "MY_BLOCKS"}))

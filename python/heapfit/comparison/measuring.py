@@ -67,8 +67,8 @@ def measure_candidate(
         if grow_headers(heap, [row.r_safe]) != heap:  # above some that serve with short ones
             return replace(row, r_min=need.r_min) if is_short else row
     memory = need.r_min if need.r_safe is None else need.r_safe
-    region = (0 if memory is None else heap.region(memory), base_alignment)
-    replay = None if memory is None else replay_in(plan, events, region)
+    counted, room = heap.with_links(0 if memory is None else heap.region(memory))
+    replay = None if memory is None else replay_in(counted, events, (room, base_alignment))
     return replace(
         make_row(candidate, load_of(loaded)),
         r_min=need.r_min,

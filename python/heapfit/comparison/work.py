@@ -53,8 +53,7 @@ class Work:
         12
         """
         searched = self.plans + self.regions + self.every_size + self.metered
-        assessed = self.beside + self.judged + self.changed
-        return searched + assessed + self.walked // BLOCKS_AN_EVENT
+        return searched + self.beside + self.judged + self.changed + self.walked // BLOCKS_AN_EVENT
 
 
 NO_WORK = Work()

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from heapfit.comparison.change_results import ChangeTest
 from heapfit.comparison.changed_programs import ChangedPrograms
 from heapfit.comparison.costs.measures import measures_of
-from heapfit.comparison.incumbents.heap import Heap, find_common_heap, find_heap
-from heapfit.comparison.incumbents.heap_names import COMMON_HEAPS, name_system_heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
+from heapfit.comparison.incumbents.heap_names import OWN_TLSF, TLSF, name_system_heap
 from heapfit.comparison.incumbents.needs import (
     Needs,
     grow_headers,
@@ -72,8 +72,8 @@ def measure_baselines(
     if options.allocators:
         return Baselines()
     found = list[Needs]()
-    common = [find_common_heap(name, options.alignment) for name in COMMON_HEAPS]
-    for heap in (*own, *common):
+    tlsf = replace(find_heap(TLSF, options.alignment), title=OWN_TLSF)
+    for heap in (*own, find_heap("heap_4", options.alignment), tlsf):
         is_own = heap in own
         with suppress(HeapfitError):  # it does not have what they ask for
             found.append(measure_incumbent(heap, searched, progress, is_own=is_own))

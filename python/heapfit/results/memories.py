@@ -142,8 +142,7 @@ def _curve_chart(placing: Placing) -> Chart:
     def curve(name: str, find: Callable[[CurvePoint], FoundRule | None], colour: str) -> Trace:
         points = [point for point in map(find, placing.curve) if point is not None]
         shares = [100 * point.share for point in points]
-        drawn = line_with_marks(name, shares, [point.size for point in points], colour)
-        return drawn | BYTES_HOVER
+        return line_with_marks(name, shares, [point.size for point in points], colour) | BYTES_HOVER
 
     curves = (
         curve("by size", lambda one: one.by_size, COLOURS[0]),

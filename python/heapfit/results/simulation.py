@@ -160,8 +160,7 @@ def _rank(results: Sequence[Result], name: str) -> str:
     best, *others = sorted(means, key=lambda scheme: (-means[scheme], scheme))[:_MOST_RANKED]
     leader = f"{best} has the highest {METRICS[name].title}: {percent(means[best])}"
     if admitted := _ADMITTED.get(name):
-        most = "most: " if others else ""
-        leader = f"{best} admits {most}{percent(means[best])} of {admitted}"
+        leader = f"{best} admits {'most: ' * bool(others)}{percent(means[best])} of {admitted}"
     rest = ", ".join(f"{scheme} {percent(means[scheme])}" for scheme in others)
     points = max(len(some) for some in values.values())
     over = f" Means over {points} points." if points > 1 else ""

@@ -27,8 +27,7 @@ class Layout:
 
     def holds_all_of(self, other: Layout) -> bool:
         """True if a buffer holds as much as one of another layout, with equal overhead."""
-        beyond = self.first >= other.first and self.later >= other.later
-        return beyond and self.extra <= other.extra
+        return self.first >= other.first and self.later >= other.later and self.extra <= other.extra
 
     def buffers(self, sizes: Integers) -> Integers:
         """The number of buffers that a packet of each size takes."""

@@ -54,8 +54,7 @@ def code_label(plan: Plan) -> str:
     >>> code_label(Plan("tlsf", {"probes": 0}))
     'tlsf:probes=0'
     """
-    tunables = info_of(plan).tunables
-    parts = (_tunable_label(one, plan) for one in tunables if one.kind == "scalar")
+    parts = (_tunable_label(one, plan) for one in info_of(plan).tunables if one.kind == "scalar")
     label = ":".join(filter(None, [plan.allocator, ",".join(filter(None, parts))]))
     label += "" if _finds_pools_at_once(plan) else " (pools searched)"
     return label if plan.shared is None else f"{label} > {code_label(plan.shared)}"

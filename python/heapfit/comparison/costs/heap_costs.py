@@ -53,7 +53,7 @@ def find_code(heap: Heap) -> MeasuredCode | None:
     return (
         read_codes().get(code_label(heap.plan))
         if heap.is_ours
-        else read_system_codes().get(heap.name)
+        else read_system_codes().get(heap.name.partition(":")[0])
     )
 
 
@@ -68,6 +68,7 @@ def count_calls(heap: Heap, recording: LoadedTrace, memory: int) -> Mapping[str,
         base = max(_engine.HOST_BASE_ALIGNMENT, plan.alignment, recording.largest_alignment)
         if heap.walks:
             return count_walks(plan, heap.serve(requests_of(recording)), region, base)
-        return _engine.call_costs(plan.engine(), heap.events(recording), region, base)
+        counted, room = heap.with_links(region)
+        return _engine.call_costs(counted, heap.events(recording), room, base)
 
     return recording.once((repr((plan, heap.resizes, heap.least, heap.walks)), region), count)

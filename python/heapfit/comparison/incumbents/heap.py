@@ -24,9 +24,7 @@ from numpy.typing import NDArray
 
 from heapfit import _engine
 from heapfit.comparison.incumbents.heap_names import (
-    OWN_TLSF,
     SYSTEM_HEAPS,
-    TLSF,
     find_heap_name,
     is_heap,
     suggest_heap,
@@ -46,6 +44,9 @@ from heapfit.trace.operations import ALIGNED, ALLOC, FREE, RESIZE, is_allocation
 
 _WORD: Final = 4  # bytes of a sentinel, and of the first header that counts as in use
 _OURS: Final = 4  # bytes of a header that a plan says nothing of
+# Bytes of the least chunk with links; two values of first_fit's `list`, both by address.
+_LINKED, _BY_ADDRESS, _WITHOUT_LINKS = 16, 1, 2
+_PORTS: Final = {f"alignment={one}": one for one in (4, 8, 16)}
 
 
 class Resizes(StrEnum):
@@ -127,6 +128,17 @@ class Heap:
             return self.own
         return self.own + _engine.Replay(self.plan.engine(), self.region(memory)).result().footprint
 
+    def with_links(self, region: int) -> tuple[_engine.Plan, int]:
+        """A plan that searches a list as the heap does, and its region for as many blocks.
+
+        The heap's own, but where its least chunk has no room for our links: they take some, and by
+        address no block moves for it.
+        """
+        if self.is_ours or self.plan.scalars.get("list") != _WITHOUT_LINKS:
+            return self.plan.engine(), region
+        scalars = {**self.plan.scalars, "list": _BY_ADDRESS}
+        return replace(self.plan, scalars=scalars).engine(), 2 * region
+
     def set_to(self, memory: int) -> int:
         """The value of the heap's setting that gives it so much memory, in whole pages."""
         return -((self.unset - memory) // self.page) * self.page
@@ -199,8 +211,7 @@ class Heap:
                 "smallest block",
             )
         count = is_allocation(requests.op).sum()
-        aligned = requests.alignment[requests.op == ALIGNED]
-        beyond = np.count_nonzero(aligned > self.plan.alignment)
+        beyond = np.count_nonzero(requests.alignment[requests.op == ALIGNED] > self.plan.alignment)
         if beyond and not self.is_ours:
             yield (
                 f"{beyond:,} of {count:,} requests are aligned above {self.plan.alignment} "
@@ -220,8 +231,7 @@ class Heap:
         untouched = _engine.Replay(plan.engine(), region).result().footprint
         if not self.has_sentinel:
             return region - untouched
-        header = plan.scalars.get("header_size", _OURS)
-        tail = _WORD + (region + header - _WORD) % plan.alignment
+        tail = _WORD + (region + plan.scalars.get("header_size", _OURS) - _WORD) % plan.alignment
         return region - tail - (untouched - _WORD)
 
 
@@ -266,7 +276,7 @@ def _incarnations(
 def find_heap(text: str, alignment: int) -> Heap:
     """A heap by NAME, or an allocator by NAME or NAME:TUNABLE=VALUE,...
 
-    `alignment` of blocks in bytes, for heaps whose users set it.
+    `alignment` of blocks in bytes, for heaps whose users set it; heap_4:alignment=4 has its own.
 
     >>> find_heap("lwip-mem", 8).own, find_heap("dlmalloc", 8).name
     (16, 'lea')
@@ -277,29 +287,43 @@ def find_heap(text: str, alignment: int) -> Heap:
         raise HeapfitError(f"{name}: no such heap ({suggest_heap(name)})")
     if name not in SYSTEM_HEAPS:
         return _make_allocator_heap(text, alignment)
-    if values:
+    facts = SYSTEM_HEAPS[name]
+    ports = {} if facts.get("is_aligned_alike", "alignment" in facts) else _PORTS
+    if values and values not in ports:
         raise HeapfitError(
-            f"{text}: {name} takes no tunables: give {name} alone (whether recordings run in a "
-            f"size is told by check --heap {name}:SIZE)"
+            f"{text}: {name} takes no tunables{' but alignment=4, 8 or 16' if ports else ''}: give "
+            f"{name} alone (whether recordings run in a size is told by check --heap {name}:SIZE)"
         )
-    return make_system_heap(name, SYSTEM_HEAPS[name].get("alignment", alignment))
+    return make_system_heap(text, _PORTS.get(values, facts.get("alignment", alignment)))
 
 
 def make_system_heap(name: str, alignment: int, **changed: int) -> Heap:
     """A system's heap with its blocks at multiples of `alignment`, and some of its facts changed.
 
+    Its name may say of what port it is: heap_4:alignment=4.
+
     In bytes: `header` of each chunk, `rest` split off beyond one, `least` that a request takes.
     """
-    facts = {"least": 1, "headers": (0, 0), "resizes": "IN_PLACE", **SYSTEM_HEAPS[name], **changed}
+    system, _, port = name.partition(":")
+    facts = {
+        "least": 1,
+        "headers": (0, 0),
+        "resizes": "IN_PLACE",
+        **SYSTEM_HEAPS[system],
+        **changed,
+    }
     unit = alignment if facts.get("rounds") else 1
     header, rest, least = (
         -(-facts.get(one, 0) // unit) * unit for one in ("header", "rest", "least")
     )
     scalars = {"alignment": alignment, **facts["plan"]}
     scalars |= {"header_size": header, "least_split": header + rest} if header else {}
+    has_links = scalars.get("list") != _BY_ADDRESS or header + alignment >= _LINKED
+    scalars |= {} if has_links else {"list": _WITHOUT_LINKS}
     standard = {"is_region": False, "refuses_zero": True}
     known = {one.name: facts[one.name] for one in fields(Heap) if one.name in facts}
     computed = {
+        "title": ", ".join(filter(None, [facts["title"], port])),
         "plan": Plan(scalars.pop("allocator"), scalars),
         "resizes": Resizes[facts["resizes"]],
         "least": least,
@@ -323,9 +347,3 @@ def _make_allocator_heap(text: str, alignment: int) -> Heap:
         )
     scalars = {"alignment": alignment, **parse_values(text, values, "TUNABLE")}
     return Heap(":".join(filter(None, [info.name, values])), Plan(info.name, scalars), info.title)
-
-
-def find_common_heap(name: str, alignment: int) -> Heap:
-    """One of COMMON_HEAPS, under the title that readers know."""
-    heap = find_heap(name, alignment)
-    return replace(heap, title=OWN_TLSF) if name == TLSF else heap

@@ -30,7 +30,6 @@ REMOVED: Final = {
     "heap_2": "never joins free chunks, and FreeRTOS advises against it: give heap_4",
     "heap_5": "places blocks as heap_4 does: give heap_4 and its regions' sum",
 }
-COMMON_HEAPS: Final = ("heap_4", TLSF)  # that many have, and `generate` can write
 # Tried in each of several memories; the first if none is named.
 MEMORY_HEAPS: Final = ("best_fit", TLSF, "good_fit", "first_fit")
 

@@ -212,8 +212,7 @@ def measure(
     if grown == heap:
         return needs
     again = measure(grown, recordings, progress=progress, base=base, also=also, **how)
-    is_short = grow_headers(heap, again.memories) == heap
-    asked, other = (needs, again) if is_short else (again, needs)
+    asked, other = (needs, again) if grow_headers(heap, again.memories) == heap else (again, needs)
     return replace(asked, more_events=other.events)
 
 

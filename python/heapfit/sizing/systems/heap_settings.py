@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from heapfit.comparison.incumbents.heap import Heap, find_heap, make_system_heap
+from heapfit.comparison.incumbents.heap import Heap, make_system_heap
 from heapfit.comparison.incumbents.requests import remove_objects, requests_of
 from heapfit.comparison.margin import MarginBasis, MarginKind
 from heapfit.errors import HeapfitError
@@ -78,9 +78,9 @@ def _make_heap(facts: Facts, known: Values) -> Heap:
         for fact, terms in facts.get("changes", {}).items()
         if is_changed
     }
-    heap = facts["heap"]
-    made = make_system_heap(heap, alignment, **changed) if changed else find_heap(heap, alignment)
-    return replace(made, setting=facts["name"])
+    is_own = alignment == own.get("alignment", alignment)
+    name = facts["heap"] if is_own else f"{facts['heap']}:alignment={alignment}"
+    return replace(make_system_heap(name, alignment, **changed), setting=facts["name"])
 
 
 def _size_named_pools(

@@ -39,8 +39,7 @@ def size_packets(
     facts: Facts, traces: Sequence[Trace], *, admission: float, known: Values, progress: Progress
 ) -> SizedSettings:
     """The settings of a system's parts for all captures; `known` are its assumptions."""
-    is_sent = bool(known.get("sent"))
-    words = {word: ways[is_sent] for word, ways in facts.get("words", {}).items()}
+    words = {word: ways[bool(known.get("sent"))] for word, ways in facts.get("words", {}).items()}
     sizing = _Sizing(traces, admission, known, words, progress)
     for part in facts["parts"]:
         _FORMULAS[part["by"]](sizing, part)
@@ -119,7 +118,7 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
     elif "largest" in part:
         whole = sizing.round_up(sizing.total(part["largest"]), part["unit"])
         tried = sorted({*(size for size in tried if size < whole), whole})
-    layouts = [_layout(sizing, part, size) for size in tried]
+    layouts = (_layout(sizing, part, size) for size in tried)
     roomy = [one for one in layouts if one.first >= _LEAST]
     if not roomy:
         raise HeapfitError(
