@@ -215,7 +215,7 @@ def test_what_a_heap_cannot_serve_is_told():
     with pytest.raises(HeapfitError, match="heap_9: no such heap"):
         find_heap("heap_9", 8)
     with pytest.raises(
-        HeapfitError, match="heap_4:1K: heap_4 takes no tunables: give heap_4 alone"
+        HeapfitError, match="heap_4:1K: heap_4 takes no tunables but alignment=4, 8 or 16: give"
     ):
         find_heap("heap_4:1K", 8)
     with pytest.raises(HeapfitError, match="newlib:alignment=4: newlib takes no tunables"):
