@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import program
 
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 # A shell starts background jobs with SIGINT ignored, and what a process ignores its children ignore
 # too: a program under test could then never be interrupted.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# That a machine is busy is no finding.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 _TESTS = Path(__file__).parent

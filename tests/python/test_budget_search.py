@@ -113,7 +113,7 @@ def test_no_choice_of_classes_is_better(tmp_path: Path, seed: int) -> None:
         )
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, derandomize=True)
 @given(count=st.integers(1, 7), seed=st.integers(0, 2**32))
 def test_cheapest_cuts_are_the_cheapest_of_all(count: int, seed: int) -> None:
     costs = np.random.default_rng(seed).integers(0, 100, (count, count))

@@ -350,7 +350,7 @@ def model_of(lines):
     return rows
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=200, derandomize=True)
 @given(st.lists(LINE, max_size=60))
 def test_text_stored_and_read_again_equals_the_model(lines):
     lines = [("a", 99, 1, 0, 0, 1, 1), *lines]
