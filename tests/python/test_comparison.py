@@ -16,7 +16,7 @@ from heapfit.cli.printing.console import print_text
 from heapfit.comparison.candidate import Candidate, NotApplicable
 from heapfit.comparison.change_results import ChangeResult, ChangeTest
 from heapfit.comparison.comparison import Comparison, compare
-from heapfit.comparison.incumbents.heap import Heap
+from heapfit.comparison.incumbents.heap import Heap, find_heap
 from heapfit.comparison.incumbents.heap_names import find_heap_name
 from heapfit.comparison.margin import MarginBasis, MarginKind, heap_size
 from heapfit.comparison.matrix import TraceColumn, matrix_of
@@ -283,6 +283,19 @@ def test_rows_come_by_mean_and_those_without_last() -> None:
     assert matrix.names == ("even", "uneven", "gap")
     assert matrix.mean_over_u_max("uneven") == pytest.approx(math.sqrt(1.6))
     assert matrix.mean_over_u_max("gap") is None
+    assert [matrix.need_of_all(name) for name in matrix.names] == [1200, 1600, None]
+
+
+def test_an_alignment_that_some_have_is_proposed_until_it_is_that_of_ours() -> None:
+    theirs, ours = (
+        replace(row(name, 1000), alignment=4, heap=find_heap(name, 4))
+        for name in ("sys_heap", "tlsf")
+    )
+    aligned = "are aligned to 4 B, which takes less, others' to 8 B."
+    proposed = matrix_of([column("one", theirs, row("even", 1200))]).sentence()
+    assert proposed.endswith(f"Blocks of sys_heap {aligned} --alignment 4: all that can.")
+    given = matrix_of([column("one", theirs, ours, row("even", 1200))]).sentence()
+    assert given.endswith(f"Blocks of sys_heap, tlsf {aligned}")
 
 
 def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -> None:
@@ -299,11 +312,11 @@ def test_marks_tell_not_monotone_none_found_trained_and_not_applicable(capsys) -
     told = {line.split()[0]: line.split()[1:] for line in shown.splitlines()}
     assert "rough: some sizes above R_safe were not tried; --exact tries all.\n" in shown
     assert "even: some sizes" not in shown
-    assert told["even"] == ["1,100", "1.100", "1,000", "1.000", "1.049"]
-    assert told["rough"] == ["1,200", "1.200~1.100", "-"]
-    assert told["never"] == ["-~1.300", "-"]
-    assert told["pools"] == ["1,100", "1.100*", "-"]
-    assert told["budgeted"] == ["n/a", "-"]
+    assert told["even"] == ["1,100", "1.100", "1,000", "1.000", "1.049", "1,100"]
+    assert told["rough"] == ["1,200", "1.200~1.100", "-", "-"]
+    assert told["never"] == ["-~1.300", "-", "-"]
+    assert told["pools"] == ["1,100", "1.100*", "-", "-"]
+    assert told["budgeted"] == ["n/a", "-", "-"]
     assert {"*", "a~b", "-", "n/a"} <= set(told)
 
 

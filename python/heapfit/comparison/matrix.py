@@ -79,14 +79,22 @@ class Matrix:
         """Geometric mean of R_safe / U_max; None unless every trace has one."""
         return _mean(name, self.columns)
 
+    def need_of_all(self, name: str) -> int | None:
+        """The region in bytes that serves every trace; None unless each has one."""
+        needs = [getattr(column.cell(name), "r_safe", None) or 0 for column in self.columns]
+        return max(needs) if all(needs) else None
+
     def sentence(self) -> str:
         """Which heap needs least, and how much more the next one needs."""
         means = [(self.mean_over_u_max(name), name) for name in self.names]
         known = sorted((mean, name) for mean, name in means if mean is not None)
         if not known:
-            is_nothing = all(one.comparison.u_max == 0 for one in self.columns)
-            nothing = "No request is for more than 0 B: there is no ratio to compare."
-            return nothing if is_nothing else "No heap of these serves every recording."
+            asked = any(one.comparison.u_max for one in self.columns)
+            return (
+                "No heap of these serves every recording."
+                if asked
+                else "No request is for more than 0 B: there is no ratio to compare."
+            )
         least, name = known[0]
         where = " on average" if len(self.columns) > 1 else ""
         more = [
@@ -96,10 +104,8 @@ class Matrix:
         ]
         what = f"needs the least{where}," if more else "needs"
         text = f"{name} {what} {least:.3f} times the peak, without reserve{''.join(more[:1])}."
-        named = (describe_namesakes(one, self.names) for _, one in known[:2])
-        return " ".join(
-            [text, *(told for notes in named for told in notes), *self._basis(), *self._faults()]
-        )
+        named = [told for _, one in known[:2] for told in describe_namesakes(one, self.names)]
+        return " ".join([text, *named, *self._basis(), *self._faults()])
 
     def _faults(self) -> dict[str, None]:
         """A sentence on each plug-in that has a fault."""
@@ -114,9 +120,10 @@ class Matrix:
         """A sentence on heaps that align their blocks to less than others, if some do."""
         cells = [cell for column in self.columns for cell in column.comparison.rows]
         least, most = (pick((one.alignment for one in cells), default=0) for pick in (min, max))
-        fewer = ", ".join(sorted({one.name for one in cells if one.alignment == least}))
-        told = f"Blocks of {fewer} are aligned to {least} B, which takes less, others' to {most} B."
-        return [f"{told} --alignment {least}: all that can."] if least < most else []
+        fewer = {one.name: one.heap.is_ours for one in cells if one.alignment == least}
+        names, more = ", ".join(sorted(fewer)), f" --alignment {least}: all that can."
+        told = f"Blocks of {names} are aligned to {least} B, which takes less, others' to {most} B."
+        return [told + more * (not any(fewer.values()))] if least < most else []
 
 
 def compare_traces(
@@ -165,11 +172,16 @@ def _compare(
         loaded = replace(load_trace(trace, request.alignment), threads=threads)
         whole = WeightedProgress(progress, {"make plans": 1.0, "compare": 2.0})
         portfolio = make(loaded, request, whole.part("make plans", steps=1))
-        comparing = whole.part("compare", len(portfolio.candidates) + 1)
-        compared = compare(
-            loaded, portfolio, progress=comparing, precision=request.precision, may_be_empty=True
+        return with_measures(
+            compare(
+                loaded,
+                portfolio,
+                progress=whole.part("compare", len(portfolio.candidates) + 1),
+                precision=request.precision,
+                may_be_empty=True,
+            ),
+            loaded,
         )
-        return with_measures(compared, loaded)
 
 
 def matrix_of(columns: Sequence[TraceColumn]) -> Matrix:
@@ -194,7 +206,6 @@ def with_plugins(matrix: Matrix, plugins: Sequence[Sequence[Any]]) -> Matrix:
 
 
 def _mean(name: str, columns: Sequence[TraceColumn]) -> float | None:
-    cells = [column.cell(name) for column in columns]
-    ratios = [getattr(cell, "over_u_max", None) for cell in cells]
+    ratios = [getattr(column.cell(name), "over_u_max", None) for column in columns]
     known = [math.log(ratio) for ratio in ratios if ratio is not None]
-    return math.exp(sum(known) / len(known)) if known and len(known) == len(cells) else None
+    return math.exp(sum(known) / len(known)) if known and len(known) == len(ratios) else None

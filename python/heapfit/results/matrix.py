@@ -55,6 +55,7 @@ def _figures(matrix: Matrix) -> list[Part]:
             heading="mean",
             shown=lambda name: "" if name == _FIRST_ROW else _ratio(matrix.mean_over_u_max(name)),
         ),
+        Column(heading="for all", shown=matrix.need_of_all),
     ]
     rows, caption = [_FIRST_ROW, *matrix.names], "R_safe in bytes, and over U_max, the peak."
     table = Table(columns, rows, is_whole=True, caption=caption, lead=matrix.names[0])
@@ -97,7 +98,7 @@ def _explain(matrix: Matrix) -> list[str]:
         for one in column.comparison.not_applicable
     )
     return [
-        f"mean: geometric. Alignment: {alignments}.",
+        f"mean: geometric; for all: bytes that serve each. Alignment: {alignments}.",
         *(
             f"{note}, on {column.label}."
             for column in matrix.columns
