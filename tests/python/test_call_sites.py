@@ -353,11 +353,14 @@ def test_a_recording_without_call_sites_is_told(tmp_path):
     (tmp_path / "plain.heap").write_text("# heap-events 1\n# pointer_bits 64\na 0 10\nf 0\n")
     done = heapfit("sites", tmp_path / "plain.heap")
     assert done.returncode == 1
-    assert "no call sites are recorded (`heapfit record` keeps them)" in done.stderr
+    assert "(`heapfit record` keeps them; `heapfit profile` has sizes)" in done.stderr
     firmware = "# heap-events 1\n# source recorder/target, FreeRTOS\na 0 10\nf 0\n"
     (tmp_path / "plain.heap").write_text(firmware)
     done = heapfit("sites", tmp_path / "plain.heap")
-    assert "recorded (firmware built with HFIT_RECORD_CALL_SITES=1 keeps them)" in done.stderr
+    assert (
+        "recorded (firmware built with HFIT_RECORD_CALL_SITES=1 keeps them; --view tasks has tasks)"
+        in done.stderr
+    )
 
 
 @pytest.mark.usefixtures("recording")

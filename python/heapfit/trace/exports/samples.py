@@ -42,11 +42,11 @@ def holdings_by_site(
     """What each call site holds; HeapfitError if none is recorded. `places`: known callers."""
     if len(loaded.sites) == 0:
         info = loaded.trace.info
-        keeper = "firmware built with HFIT_RECORD_CALL_SITES=1 keeps them"
+        keeper = "firmware built with HFIT_RECORD_CALL_SITES=1 keeps them; --view tasks has tasks"
         if info.queue:
             keeper = "packets have none; heapfit settings sizes their pools"
         elif not info.is_from_target:
-            keeper = "`heapfit record` keeps them"
+            keeper = "`heapfit record` keeps them; `heapfit profile` has sizes"
         raise HeapfitError(f"{loaded.trace.given}: no call sites are recorded ({keeper})")
     viewed, known = view_blocks(loaded, view), places or {}
 
