@@ -657,6 +657,33 @@ def test_a_list_of_ones_own_names_who_holds_its_blocks(tmp_path):
     assert {*Trace.open(output).info.names.values()} == {"osi_malloc", "osi_calloc"}
 
 
+NEEDS = {"0x804": 1 | 128, "8": 2, "0x80c": 1 | 2 | 128, "0x1808": 0, "0x1": 4, "1028": 8 | 128}
+
+
+@pytest.mark.parametrize(
+    "form", ["heap_caps_malloc(9, {}) = 0x3ffb{:04x}", "ask 9 caps {}: 0x3ffb{:04x}"]
+)
+def test_what_a_request_needs_of_its_memory_is_read_from_its_capabilities(tmp_path, form):
+    names = {"MALLOC_CAP_DMA | MALLOC_CAP_INTERNAL": 3, "MALLOC_CAP_DEFAULT|MALLOC_CAP_DMA": 0}
+    asked = NEEDS | names
+    lines = [form.format(caps, 64 * i) for i, caps in enumerate(asked)]
+    path, output = put(tmp_path, *lines, "done 0x3ffb0000"), tmp_path / "o.parquet"
+    own = ["--line", "ask {size} caps {caps}: {address}"] if form.startswith("ask") else []
+    run_alone("import", path, "-o", output, *own)
+    (found,) = Trace.open(output).batches(("needs",))
+    assert found["needs"].tolist() == [*asked.values()]
+
+
+def test_a_proposed_line_keeps_capabilities(tmp_path):
+    lines = [
+        line
+        for i in range(8)
+        for line in (f"get {20 + i} caps=0x{8 << i % 2:x} -> 0x3ffb{i:03x}0", f"put 0x3ffb{i:03x}0")
+    ]
+    suggested = run_alone("import", put(tmp_path, *lines), "-o", tmp_path / "o.parquet")
+    assert "'get {size} caps={caps} -> {address}'" in suggested.told
+
+
 def test_a_long_log_of_ones_own_is_told_the_line_that_reads_who_asked_and_when(tmp_path):
     lines = [
         line

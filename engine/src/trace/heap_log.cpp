@@ -92,7 +92,15 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"free(%A)", Op::free}, // as half of the lines are
     {"malloc(%S) = %A", Op::alloc},
     {"malloc(%S) @ %B returned %A", Op::alloc},
-    {"malloc(%S, %X) = %A", Op::alloc}, // ESP-IDF's heap_caps_malloc: with capabilities
+    {"caps_malloc(%S, %Y) = %A", Op::alloc}, // ESP-IDF
+    {"caps_malloc(%S, %Y) @ %B returned %A", Op::alloc},
+    {"caps_calloc(%N, %S, %Y) = %A", Op::zeroed},
+    {"caps_calloc(%N, %S, %Y) @ %B returned %A", Op::zeroed},
+    {"caps_realloc(%O, %S, %Y) = %A", Op::resize},
+    {"caps_realloc(%O, %S, %Y) @ %B returned %A", Op::resize},
+    {"caps_aligned_alloc(%L, %S, %Y) = %A", Op::aligned},
+    {"caps_aligned_calloc(%L, %N, %S, %Y) = %A", Op::aligned},
+    {"malloc(%S, %X) = %A", Op::alloc},
     {"malloc(%S, %X) @ %B returned %A", Op::alloc},
     {"malloc_prefer(%S, %X) = %A", Op::alloc},
     {"malloc_r(%X, %S) = %A", Op::alloc}, // newlib's: with its state
@@ -129,12 +137,10 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"_Zna%F(%S) = %A", Op::alloc},
     {"operator new(%S) = %A", Op::alloc},
     {"operator new[](%S) = %A", Op::alloc},
-    {"aligned_calloc(%L, %N, %S, %X) = %A", Op::aligned},
     {"calloc(%N,%S) = %A", Op::zeroed},
     {"calloc(%N, %S) = %A", Op::zeroed},
     {"calloc(%N, %S, %X) = %A", Op::zeroed},
     {"calloc(%N, %S) @ %B returned %A", Op::zeroed},
-    {"calloc(%N, %S, %X) @ %B returned %A", Op::zeroed},
     {"calloc_r(%X, %N, %S) = %A", Op::zeroed},
     {"reallocarray(%O,%N,%S) = %A", Op::resize},
     {"reallocarray(%O, %N, %S) = %A", Op::resize},
@@ -143,7 +149,6 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"realloc(%O, %S, %X) = %A", Op::resize},
     {"realloc(%O, %S) @ %B returned %A", Op::resize},
     {"realloc(%O, %S) @%B returned %A", Op::resize}, // RIOT's
-    {"realloc(%O, %S, %X) @ %B returned %A", Op::resize},
     {"realloc_r(%X, %O, %S) = %A", Op::resize},
     {"mem_trim(%O, %S) = %A", Op::resize}, // lwIP
     {"memalign(al %L, size %S) = %A", Op::aligned},
@@ -152,7 +157,6 @@ constexpr auto calls = std::to_array<LogPattern>({
     {"memalign_r(%X, %L, %S) = %A", Op::aligned},
     {"aligned_alloc(%L, %S) = %A", Op::aligned},
     {"aligned_alloc(%L, %S, %I, %I) = %A", Op::aligned},
-    {"aligned_alloc(%L, %S, %X) = %A", Op::aligned},
     {"strdup(%G) = %A", Op::alloc},
     {"strdup_r(%X, %G) = %A", Op::alloc},
     {"vPortFree(%A)", Op::free},
@@ -589,8 +593,12 @@ void HeapLogTrace::apply(HeapCall call, std::uint64_t number) {
     request.thread = static_cast<std::uint32_t>(call.thread);
     request.site = name_site(call.callers);
     request.served = call.served;
+    request.needs = call.needs;
     if (call.served != 0) {
         heap_.builder().tell_served();
+    }
+    if (call.needs != 0) {
+        heap_.builder().tell_needs();
     }
     switch (call.meaning) {
     case Meaning::old_block:

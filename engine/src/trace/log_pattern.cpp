@@ -192,6 +192,36 @@ bool take_any(std::string_view &line, std::string_view text) {
     return text[1] == 'F' || at != line.npos;
 }
 
+struct Capability {
+    std::string_view name; // behind MALLOC_CAP_
+    unsigned bit;
+    std::uint8_t needs; // bits of docs/evidence/schemas.md
+};
+
+// Of ESP-IDF's esp_heap_caps.h those that say where a block must lie.
+constexpr auto capabilities = std::to_array<Capability>({{"INTERNAL", 11, 1},
+                                                         {"DMA", 3, 2},
+                                                         {"EXEC", 0, 4},
+                                                         {"SPIRAM", 10, 8},
+                                                         {"8BIT", 2, 128},
+                                                         {"DEFAULT", 12, 0}});
+
+// Takes capabilities up to the words behind `text`'s letter. What asks for DEFAULT needs nothing,
+// as in recorder/target/adapters/esp_idf.c.
+bool take_capabilities(std::string_view &line, std::string_view text, HeapCall &call) {
+    std::string_view told = line;
+    const bool is_there = take_any(line, text);
+    told.remove_suffix(line.size());
+    std::string_view rest = told;
+    const std::optional<std::uint64_t> bits = take_number(rest, told.starts_with("0x") ? 16 : 10);
+    for (const Capability &one : capabilities) {
+        if (bits ? (*bits >> one.bit & 1) != 0 : told.find(one.name) != told.npos) {
+            call.needs = one.needs == 0 ? one.needs : call.needs | one.needs;
+        }
+    }
+    return is_there;
+}
+
 // Takes the number of a heap, 0 or 1, if an address is behind it.
 void take_heap(std::string_view &line) {
     if (line.starts_with("0,") || line.starts_with("1,")) {
@@ -224,6 +254,9 @@ bool take_words(std::string_view &line, std::string_view &text) {
 bool take_field(std::string_view &line, char before, std::string_view text, HeapCall &call) {
     if (text[1] == 'F' || text[1] == 'X') {
         return take_any(line, text);
+    }
+    if (text[1] == 'Y') {
+        return take_capabilities(line, text, call);
     }
     if (text[1] == 'D') {
         take_heap(line);
@@ -411,13 +444,15 @@ constexpr auto fields = std::to_array<Field>({{"address", 'A'},
                                               {"time:ms", 'M'},
                                               {"time:s", 'Z'},
                                               {"memory", 'V'},
+                                              {"caps", 'Y'},
                                               {"any", 'X'}});
 
 char letter_of(std::string_view name) {
     const auto found = std::ranges::find(fields, name, &Field::name);
     if (found == fields.end()) {
-        throw Error(quoted(name) + " is none of address, size, size:x, size:w2, size:w4, size:w8, "
-                                   "count, old, task, site, time:s, time:ms, time:us, memory, any");
+        throw Error(quoted(name) +
+                    " is none of address, size, size:x, size:w2, size:w4, size:w8, "
+                    "count, old, task, site, time:s, time:ms, time:us, memory, caps, any");
     }
     return found->letter;
 }

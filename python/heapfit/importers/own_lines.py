@@ -101,7 +101,10 @@ class _Line(NamedTuple):
             text, at = "", start
             for i, number in enumerate(self.numbers):
                 if start <= number.start() <= last.start():
-                    text += self.text[at : number.start()] + fields.get(i, "{any}")
+                    text += self.text[at : number.start()] + fields.get(
+                        i,
+                        "{caps}" if _SIGN["caps"].search(self.text, 0, number.start()) else "{any}",
+                    )
                     at = number.end()
             text += self.text[at : (*after, len(self.text))[0]].rstrip() if is_long else ""
             text = _SIGN["no_words"].sub("", text)

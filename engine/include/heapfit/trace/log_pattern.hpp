@@ -36,6 +36,7 @@ struct HeapCall {
     std::uint64_t unit = 0; // us in one of what the line counts; 0 = it has no time
     std::uint64_t thread = 0;
     std::uint8_t served = 0; // bits of what its memory offers; 0 = unknown
+    std::uint8_t needs = 0;  // bits of what its memory must offer
     Callers callers{};
     Meaning meaning = Meaning::call;
 
@@ -54,9 +55,10 @@ struct HeapCall {
 // size, %N count of them, %L alignment: decimal; %2, %4, %8 size in words of so many bytes; %H
 // size, hexadecimal; %U size, %W old size, %K task, %C site: decimal or behind 0x hexadecimal, of a
 // task or site its name, too; %Q site, hexadecimal; %B callers with colons between them, %P one by
-// its name; %G a text in quotes, of which a copy is made; %V a task's name; %E a memory's; %T time
-// in us, %M in ms, %Z in s; %F the rest of a function's name; %X any text up to what follows; %D
-// "0," or "1,", a heap, if an address is behind it; %% a percent sign; a blank: one or more.
+// its name; %G a text in quotes, of which a copy is made; %V a task's name; %E a memory's; %Y
+// ESP-IDF's capabilities, as a number or by their names; %T time in us, %M in ms, %Z in s; %F the
+// rest of a function's name; %X any text up to what follows; %D "0," or "1,", a heap, if an address
+// is behind it; %% a percent sign; a blank: one or more.
 struct LogPattern {
     // `blanks_differ`: in the words before the first field, too.
     constexpr LogPattern(std::string_view text, Op op, Meaning meaning = Meaning::call,
