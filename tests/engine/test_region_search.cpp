@@ -388,40 +388,6 @@ TEST(pools_over_an_allocator_that_ignores_the_end_need_no_search) {
     CHECK(settled >= 3 * 6 * 3); // all plans but the one whose overflow refuses
 }
 
-// Every layout and index of tailored, from one end and from two; these and first fit by address
-// behind pools; sized; partitions by first fit.
-std::vector<Plan> plans_that_tell_their_reach() {
-    std::vector<Plan> plans;
-    for (std::uint64_t number = 0; number < std::uint64_t{2} * 3 * 2 * 3; number++) {
-        const std::uint64_t high = std::array{0u, 0x0000ffffu, 0xffffff00u}[number / 12];
-        const Plan::Scalars scalars = {
-            {"alignment", 8 << number % 2}, {"layout", number / 2 % 3}, {"index", number / 6 % 2},
-            {"ends", high != 0 ? 2 : 1},    {"high_0", high},           {"high_1", high}};
-        if (scalars.at("layout") != 1 || scalars.at("index") != 1) { // that is good_fit
-            plans.push_back(test::plain("tailored", scalars));
-        }
-    }
-    plans.push_back(test::plain("good_fit"));
-    const std::vector<PoolSpec> pools = {{24, 3, true}, {40, 5, true}};
-    const std::vector<Plan> alone(plans.begin(), plans.begin() + 6);
-    for (const Plan &shared : alone) {
-        plans.emplace_back("budgeted", Plan::Scalars{{"alignment", shared.alignment()}}, pools,
-                           shared);
-    }
-    for (const std::uint64_t alignment : {4, 8, 16}) {
-        plans.push_back(test::plain("sized", {{"alignment", alignment}}));
-    }
-    const Plan by_address = test::plain("first_fit", {{"list", 1}});
-    plans.emplace_back("budgeted", Plan::Scalars{}, pools, by_address);
-    plans.emplace_back("class_pools", Plan::Scalars{}, pools, by_address);
-    for (std::uint64_t number = 0; number < 6; number++) {
-        plans.push_back(test::plain(
-            "partition_pool",
-            {{"metadata", number % 2}, {"partition_size", std::array{16u, 24u, 64u}[number / 2]}}));
-    }
-    return plans;
-}
-
 // Whether R was known from one run; then nothing fails from there on, and 8 bytes less do.
 bool is_reached(const Plan &plan, std::span<const Event> events) {
     const Trial trial(plan, events);
@@ -444,7 +410,7 @@ bool is_reached(const Plan &plan, std::span<const Event> events) {
 TEST(plans_that_place_alike_wherever_there_is_room_need_no_search) {
     std::uint64_t reached = 0;
     std::uint64_t drawn = 0;
-    for (const Plan &plan : plans_that_tell_their_reach()) {
+    for (const Plan &plan : test::reaching_plans()) {
         for (std::uint64_t seed = 1; seed <= 3; seed++) {
             const RandomTrace wish{.seed = seed, .events = 400, .resizes = seed % 3 == 0};
             reached += is_reached(plan, draw(wish)) ? 1 : 0;

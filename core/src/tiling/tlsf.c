@@ -435,8 +435,7 @@ static uint32_t last_size_alike(const hfit_heap *heap, const hfit_plan *plan, ui
     if (is_found && found == end - last_size) {
         const uint32_t whole = needed + smallest_chunk(plan); /* and what is left is a chunk */
         const uint32_t above = size_above_class(shape, needed);
-        const bool may_be_lower = above < in_class && is_largest(heap, shape, found);
-        const uint32_t enough = may_be_lower ? above : in_class;
+        const uint32_t enough = above < in_class ? above : in_class;
         return enough < whole ? whole : enough;
     }
     const uint32_t size = is_found ? chunk_size(load_header(heap, found)) : end;

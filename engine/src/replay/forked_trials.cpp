@@ -36,7 +36,8 @@ std::uint64_t between_states(std::uint64_t events, Bytes u_max) {
 ForkedTrials::ForkedTrials(const Trial &trial)
     : trial_(trial), plan_(trial.plan().for_trials()),
       least_room_(room_of(round_to_region(u_max_of(trial.events()) * 7 / 8)).value_or(0)),
-      between_(between_states(trial.events().size(), u_max_of(trial.events()))) {}
+      between_(between_states(trial.events().size(), u_max_of(trial.events()))),
+      tells_reach_(trial.tells_reach() && &plan_.at_region_end() == &plan_) {}
 
 std::uint64_t ForkedTrials::Tried::alike_until(std::uint64_t room) const {
     const auto rise =
@@ -44,11 +45,12 @@ std::uint64_t ForkedTrials::Tried::alike_until(std::uint64_t room) const {
     return rise == rises.end() ? never : rise->event;
 }
 
-// Nothing of a plan that does not ask for room, either.
+bool ForkedTrials::tells_alike() const {
+    return plan_.at_region_end().allocator().room_alike != nullptr;
+}
+
+// Nothing of an allocator that does not tell, either.
 std::optional<std::uint64_t> ForkedTrials::room_of(std::uint64_t size) const {
-    if (plan_.at_region_end().allocator().room_alike == nullptr) {
-        return std::nullopt;
-    }
     const auto heap = HostHeap::try_init(plan_, {size, trial_.base_alignment()});
     const auto roomy = heap ? heap->roomy() : std::nullopt;
     const std::optional<hfit_reach> reach = roomy ? roomy->room() : std::nullopt;
@@ -56,7 +58,7 @@ std::optional<std::uint64_t> ForkedTrials::room_of(std::uint64_t size) const {
 }
 
 std::uint64_t ForkedTrials::kind(std::uint64_t size) const {
-    const std::optional<std::uint64_t> room = room_of(size);
+    const std::optional<std::uint64_t> room = tells_alike() ? room_of(size) : std::nullopt;
     return room ? (size - *room) / plan_.alignment() : 0;
 }
 
@@ -65,8 +67,29 @@ ForkedTrials::Kind &ForkedTrials::of_kind(std::uint64_t kind) {
     return kinds_[kind];
 }
 
+// What is higher than all that was in use at once lies between blocks of both ends, of which those
+// of the upper one come down with the region's end.
+TrialResult ForkedTrials::reached(std::uint64_t size, const Stop &stop) {
+    const auto larger = reached_.lower_bound(size);
+    if (larger == reached_.end() || size < larger->second.least) {
+        const TrialResult result = trial_.run(size, stop);
+        const std::uint64_t least = result.reach == 0 ? size : trial_.region_for(result.reach);
+        reached_[size] = {result, least};
+        return result;
+    }
+    TrialResult alike = larger->second.result;
+    alike.known = alike.events;
+    if (alike.height > alike.reach) {
+        alike.height -= room_of(larger->first).value() - room_of(size).value();
+    }
+    return alike;
+}
+
 TrialResult ForkedTrials::run(std::uint64_t size, const Stop &stop) {
-    const std::optional<std::uint64_t> room = room_of(size);
+    if (tells_reach_) {
+        return reached(size, stop);
+    }
+    const std::optional<std::uint64_t> room = tells_alike() ? room_of(size) : std::nullopt;
     if (!room || *room < least_room_) {
         return trial_.run(size, stop);
     }

@@ -316,20 +316,18 @@ RegionSearch search_regions(const SearchSpace &space, const TrialOf &trial,
 
 RegionSearch scan(const Trial &trial, const SearchOptions &options) {
     SearchSpace space{trial.plan().smallest_region(), u_max_of(trial.events())};
+    ForkedTrials forked(trial);
     if (trial.tells_reach()) {
         space.region_for = [&trial](std::uint64_t reach) { return trial.region_for(reach); };
         space.by_chance = trial.plan().ignores_region_end() ? 0 : two_chunks;
     } else if (trial.asks_room()) {
         space.serves_from = [&trial](std::uint64_t size) { return trial.serves_from(size); };
-        ForkedTrials forked(trial);
-        space.kind = [&forked](std::uint64_t size) { return forked.kind(size); };
-        const TrialOf run = [&forked](std::uint64_t size, const Stop &stop) {
-            return forked.run(size, stop);
-        };
-        return search_regions(space, run, options);
     }
-    const TrialOf run = [&trial](std::uint64_t size, const Stop &stop) {
-        return trial.run(size, stop);
+    if (space.region_for || space.serves_from) {
+        space.kind = [&forked](std::uint64_t size) { return forked.kind(size); };
+    }
+    const TrialOf run = [&forked](std::uint64_t size, const Stop &stop) {
+        return forked.run(size, stop);
     };
     return search_regions(space, run, options);
 }

@@ -12,7 +12,12 @@
 // hfit/descriptor.h). A smaller one is gone on with from the last state (o) that was kept before it
 // parts, with its last chunk made shorter; if it never parts nothing is replayed.
 //
-// What is told is what a replay of each region alone tells; what it takes depends on the order.
+// Of heaps that tell their reach instead (hfit/descriptor.h), a run does for each smaller region
+// that has room for its reach, refusals included; any other region is replayed.
+//
+// What is told is what a replay of each region alone tells; what it takes depends on the order. But
+// for the footprint and the hash of a region that a reach does for: these count from the region's
+// start, and control structures differ.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +33,8 @@
 
 namespace heapfit {
 
-// Of a trial that asks for room; of any other each region is replayed. For several threads, of
-// which one at a time tries regions of one `kind`.
+// Of a trial that asks for room or tells its reach; of any other each region is replayed. For
+// several threads, of which one at a time tries regions of one `kind`.
 class ForkedTrials {
   public:
     // The trial must outlive it.
@@ -38,8 +43,9 @@ class ForkedTrials {
     // As Trial::run.
     [[nodiscard]] TrialResult run(std::uint64_t size, const Stop &stop = {});
 
-    // Regions of one kind have control structures of one length and may be alike: trying them one
-    // after the other, the largest first, takes least.
+    // Regions of one kind may be alike, as all of a heap that tells its reach, and those of any
+    // other with control structures of one length: trying them one after the other, the largest
+    // first, takes least.
     [[nodiscard]] std::uint64_t kind(std::uint64_t size) const;
 
   private:
@@ -66,6 +72,14 @@ class ForkedTrials {
         std::optional<Tried> last;
     };
 
+    // A run, and the smallest region that it does for: no less than its own where it tells nothing.
+    struct Reached {
+        TrialResult result;
+        std::uint64_t least;
+    };
+
+    [[nodiscard]] TrialResult reached(std::uint64_t size, const Stop &stop);
+    [[nodiscard]] bool tells_alike() const;
     [[nodiscard]] std::optional<std::uint64_t> room_of(std::uint64_t size) const;
     [[nodiscard]] Kind &of_kind(std::uint64_t kind);
     [[nodiscard]] Tried tried(const Kind &kind, std::uint64_t size, std::uint64_t room,
@@ -84,6 +98,8 @@ class ForkedTrials {
     std::uint64_t between_; // events from one state to the next
     std::mutex mutex_;      // guards the map, not what is in it
     std::map<std::uint64_t, Kind> kinds_;
+    bool tells_reach_;
+    std::map<std::uint64_t, Reached> reached_; // by the run's region
 };
 
 } // namespace heapfit
