@@ -358,7 +358,7 @@ def test_a_holdout_reports_its_progress_from_0_to_1(
     )
     assert done == [0, 0.5, 1]
     assert (found.seen, found.seen_refused) == (2, 1)
-    assert found.events == sum(len(one.events) for one in recordings)
+    assert found.events == found.recorded == sum(len(one.events) for one in recordings)
 
 
 # ---- plans on changed programs

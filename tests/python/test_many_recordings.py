@@ -15,6 +15,7 @@ import pytest
 
 from heapfit.checks.check import check_recordings
 from heapfit.checks.shards import merge, shard_of
+from heapfit.cli.fit import parts_of_fit
 from heapfit.cli.printing.console import print_json
 from heapfit.comparison.incumbents.heap_plans import parse_heap_size
 from heapfit.design.effort import Effort
@@ -327,6 +328,8 @@ def test_a_fit_of_many_is_the_same_here_and_by_workers_of_which_one_dies(
     assert found.answer.known.load.runs == COUNT
     assert f"of {COUNT:,} recordings were searched" in found.warnings[0]
     assert found.work.events <= 20 * sum(100 for _ in fleet)
+    work = content_of(parts_of_fit(found))["work"]  # over the events of all, not of those searched
+    assert work["over_trace"] == round(found.work.events / (100 * COUNT), 1)
     # The client has no way to the store: no byte of a recording goes through it.
     there_alone, workers = alone(fleet), {name: os.environ[name] for name in ENVIRONMENT}
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")

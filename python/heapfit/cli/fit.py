@@ -118,7 +118,7 @@ def parts_of_fit(outcome: Fit, is_whole: bool = False) -> list[Part]:
         Line(""),
         # Why this plan was chosen, what the figures mean, and what was skipped.
         *paragraph(outcome.verdict),
-        *explain_ranking(outcome.comparison, outcome.work, outcome.plan_file.trained_on.events),
+        *explain_ranking(outcome.comparison, outcome.work, outcome.holdout.recorded),
         *(Line(f"trace  {path}", is_copied=True) for path in outcome.paths.traces),
     ]
     return [

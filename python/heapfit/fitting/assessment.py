@@ -24,13 +24,14 @@ class HoldoutResult:
     seen: int  # recordings
     seen_refused: int  # of these
     events: int  # replayed for it
+    recorded: int  # events of these recordings
 
     def __add__(self, more: HoldoutResult) -> HoldoutResult:
         """The counts of both checks."""
         return HoldoutResult(*map(sum, zip(astuple(self), astuple(more), strict=True)))
 
 
-NO_RECORDING = HoldoutResult(0, 0, 0)
+NO_RECORDING = HoldoutResult(0, 0, 0, 0)
 
 
 def check_holdout(
@@ -45,8 +46,7 @@ def check_holdout(
     but in the incumbent heap by their excerpts.
     """
     progress(_REPLAY, 0.0)
-    is_kept = choice.answer.is_kept
-    seen = searched if is_kept else [one.loaded or one.trace for one in recordings]
+    seen = searched if choice.answer.is_kept else [one.loaded or one.trace for one in recordings]
     refused = 0
     for done, run in enumerate(seen, 1):
         refused += not _serves(choice, run, progress)
@@ -55,6 +55,7 @@ def check_holdout(
         len(recordings),
         refused,
         sum(len(run.events) if isinstance(run, LoadedTrace) else run.info.events for run in seen),
+        sum(one.trace.info.events for one in recordings),
     )
 
 

@@ -204,7 +204,9 @@ def select_for_all(sources: Sequence[Path], request: Request) -> Selection:
         }
         needs = _ask("replay others", _find_need, others, sources, request)
         events += sum(replayed for _, replayed in needs.values())
-        selection = replace(selection, others=HoldoutResult(len(needs), 0, events))
+        selection = replace(
+            selection, others=HoldoutResult(len(needs), 0, events, sum(seen[i][2] for i in others))
+        )
         events += found.choice.comparison.work.events
         needed = {i: need for i, (need, _) in needs.items() if need > answer.size.r_safe}
         if not needed:
