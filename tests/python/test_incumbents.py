@@ -11,6 +11,7 @@ import re
 import zlib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,6 +42,7 @@ from heapfit.fitting.fit import fit
 from heapfit.fitting.options import FitOptions
 from heapfit.importers import ImportOptions, open_any
 from heapfit.plan.allocators import find_allocators, list_aliases
+from heapfit.plan.plan import Plan
 from heapfit.plan.plan_file import load_plan
 from heapfit.results.fit_page import write_report
 from heapfit.sizing.systems import SettingsOptions, settings_for
@@ -245,6 +247,43 @@ def test_only_what_begins_all_runs_alike_and_none_frees_is_permanent():
     assert (found.size, found.static) == (104, 104)
     assert found.saved == 2 * 8  # their headers
     assert measure_with_notes(heap, [begun([]), begun([40])]).permanent is None
+
+
+@dataclass
+class Serving:
+    """A recording; a search begins at `seen`, or above what failed elsewhere."""
+
+    fails: range
+    seen: int
+    event_count: int = 10
+    tried: list[int] = field(default_factory=list)
+
+    def scan(self, _threads, _tell, _every, also, *_rest):
+        self.tried.append(also)
+        r_safe = max(self.seen, self.fails.stop if also in self.fails else 0)
+        return SimpleNamespace(
+            r_min=None, r_safe=r_safe, searched=True, sizes=np.array([]), events=1, events_left=1
+        )
+
+    def run(self, region):
+        return SimpleNamespace(runs=region not in self.fails, events=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Served(Heap):
+    """A heap whose recordings are their own trials."""
+
+    def trial(self, recording, base=0):  # noqa: ARG002
+        return recording
+
+
+def test_a_recording_that_fails_in_the_need_of_another_is_searched_above_it():
+    easy = Serving(range(1_000, 1_200), seen=600)  # 600 serves, 1,000 does not
+    hard, calm = Serving(range(0), seen=1_000), Serving(range(0), seen=500)
+    needs = measure(Served("tlsf", Plan("tlsf")), [easy, hard, calm])
+    assert needs.memories == (1_200, 1_000, 500)
+    assert (easy.tried, hard.tried, calm.tried) == ([0, 1_000], [0, 0], [0])
+    assert needs.most == 1_200
 
 
 def today(
