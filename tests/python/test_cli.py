@@ -194,7 +194,7 @@ NOTED = "f 9\n" + "".join(f"a {i} 24 0 1 7\na {i + 1} 40 0 1 8\nf {i}\n" for i i
         *("bounds TRACE", "profile TRACE", "sites TRACE", "sites TRACE --view peak"),
         *("sites TRACE --view tasks", "compare TRACE heap_4"),
         *("check TRACE --heap heap_4:64K", "settings freertos TRACE", "fit TRACE --output out"),
-        *("place TRACE --memory ram=4K --memory psram=8K", "size TRACE --pool-sizes 40"),
+        *("place TRACE --memory ram=4K --memory psram=8K", "size TRACE --sizes 40"),
     ],
 )
 def test_every_command_prints_what_importing_left_out(tmp_path, words):

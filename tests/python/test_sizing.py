@@ -707,7 +707,7 @@ def test_a_trace_is_sized_pool_by_pool(tmp_path):
     assert [line.split()[0] for line in lines[3:8]] == ["=528", "=1040", "=1978", "=2952", "all"]
     assert lines[3].split()[:4] == ["=528", "6", "8", "3,168"]
     assert max(map(len, lines[:7])) <= 80
-    arguments = ("--pool-sizes", "1040,2952", "--admission", "0.98")
+    arguments = ("--sizes", "1040,2952", "--admission", "0.98")
     content = heapfit_json("size", "t.txt", *arguments, folder=tmp_path)
     assert [pool["size"] for pool in content["pools"]] == [1040, 2952]
     assert all(10 < pool["alone"]["count"] <= 20 for pool in content["pools"])
@@ -835,7 +835,7 @@ def test_settings_count_what_the_device_receives_and_say_so(tmp_path):
     ("arguments", "message"),
     [
         (
-            ("size", "t.txt", "--pool-sizes", "64;512"),
+            ("size", "t.txt", "--sizes", "64;512"),
             "64;512 is not a size in bytes, such as 65536",
         ),
         (("settings", "lwip", "t.txt", "--assume", "mtu"), "--assume mtu: is neither NAME=NUMBER"),

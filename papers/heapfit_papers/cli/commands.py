@@ -74,14 +74,9 @@ class SlotbufCommand(Command):
         ),
     ] = STANDARD_ALLOCATOR
     plan: Path | None = None
-    sizes: Annotated[
-        str,
-        Option(
-            "--sizes",
-            "Sizes of requests, in bytes. The smallest and the largest.",
-            metavar="SIZE,...",
-        ),
-    ] = f"{STANDARD_LEAST},{STANDARD_MOST}"
+    sizes: Annotated[str, reuse("sizes", "Those of requests: the smallest and the largest.")] = (
+        f"{STANDARD_LEAST},{STANDARD_MOST}"
+    )
     region: int = REPORT_REGION
     seed: Annotated[int, reuse("seed")] = 1
     output: Annotated[Path, make_output_option("dist.dat and slotbuf.html")] = Path("out/slotbuf")

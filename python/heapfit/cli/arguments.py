@@ -131,6 +131,7 @@ SHARED: Mapping[str, Option] = {
         "(docs/evidence/design.md).",
         SEARCHING,
     ),
+    "sizes": Option("--sizes", "Sizes in bytes, as 64,512,2K.", metavar="SIZE,..."),
     "search": Option(
         "--search",
         "Limit of the search, in million steps: events replayed, or blocks placed.",

@@ -18,6 +18,7 @@ REMOVED: dict[tuple[str, str], str] = {
     ("import", "--whole-only"): "import keeps what is whole; --json tells in notes what was cut",
     ("compare", "--allocators"): "compare RECORDING ALLOCATOR..., or all",
     ("size", "--admission-by"): "size --json has what is admitted, of bytes",
+    ("size", "--pool-sizes"): "size FILE --sizes SIZE,...",
     ("size", "--overall"): "size --admission is of each pool's own requests",
     ("size", "--overhead"): "simulate SCENARIO, whose plans have overhead",
     ("size", "--closed-form"): "simulate SCENARIO --closed-form",

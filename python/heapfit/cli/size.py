@@ -47,7 +47,7 @@ def _size_for_recording(command: SizeCommand, sizes: list[int]) -> list[Part]:
 
 def _size_for_traffic(command: SizeCommand, sizes: list[int]) -> list[Part]:
     if len(sizes) > 1:
-        raise UsageError("--pool-sizes: traffic has one fixed pool, so give one size")
+        raise UsageError("--sizes: traffic has one fixed pool, so give one size")
     aim = Aim(
         command.admission,
         sizes[0] if sizes else None,

@@ -41,11 +41,7 @@ class SizeCommand(Command):
     admission: float = 0.999
     sizes: Annotated[
         str | None,
-        Option(
-            "--pool-sizes",
-            "Sizes of the pools, as 64,512,2K; of traffic the one of the fixed pool's blocks.",
-            metavar="SIZE,...",
-        ),
+        reuse("sizes", "Those of the pools; of traffic the one of the fixed pool's blocks."),
     ] = None
     times: Annotated[
         int | None, replace(reuse("times", "They are simulated, to judge the answer."), min=2)

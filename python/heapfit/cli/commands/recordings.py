@@ -243,10 +243,8 @@ class ForecastCommand(Command):
     line: Annotated[list[str] | None, reuse("line", "As 'free {free} largest {largest}'.")] = None
     sizes: Annotated[
         str | None,
-        Option(
-            "--sizes",
-            "Sizes of requests, in bytes. When each fails [as large as one that failed; else "
-            "1024,4096].",
-            metavar="SIZE,...",
+        reuse(
+            "sizes",
+            "Those of requests: when each fails [as large as one that failed; else 1024,4096].",
         ),
     ] = None
