@@ -133,6 +133,10 @@ def needed_packages(unpacked: Path) -> list[tuple[str, str, str]]:
 def mark_compiled_in(document: dict[str, Any]) -> None:
     """Tells in the list what is compiled in under licences that are not ours."""
     own = document["packages"][0]
+    own["licenseDeclared"] = " AND ".join(
+        [own["licenseDeclared"], *(licence for licence, _ in COMPILED_IN.values())]
+    )
+    own["licenseConcluded"] = own["licenseDeclared"]
     names = {one["SPDXID"]: one["name"] for one in document["packages"]}
     for one in document["relationships"]:
         if names.get(one["relatedSpdxElement"]) in COMPILED_IN:
@@ -141,7 +145,6 @@ def mark_compiled_in(document: dict[str, Any]) -> None:
         (file,) = [one for one in document["files"] if one["fileName"].endswith(notice)]
         file |= {"licenseConcluded": licence, "licenseInfoInFiles": [licence]}
         own["licenseInfoFromFiles"].append(licence)
-        own["licenseConcluded"] += f" AND {licence}"
 
 
 def list_parts(wheel: Path) -> Path:

@@ -99,6 +99,17 @@ def test_the_notice_of_each_package_that_is_compiled_in_is_shipped_and_listed(wh
         assert package["licenseDeclared"] == licence
 
 
+def test_the_wheels_description_has_the_licences_of_all_that_is_in_it(wheel, parts):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (described,) = [archive.read(one) for one in names if one.endswith("dist-info/METADATA")]
+    (told,) = re.findall(r"^License-Expression: (.*)$", described.decode(), re.MULTILINE)
+    own = parts["packages"][0]
+    assert told == own["licenseDeclared"] == own["licenseConcluded"]
+    of_files = {one["licenseConcluded"] for one in parts["files"]}
+    assert {*told.split(" AND ")} == of_files == {*own["licenseInfoFromFiles"]}
+
+
 def test_what_is_compiled_in_is_listed_in_the_version_that_its_header_has(parts):
     header = (Path(nanobind.include_dir()) / "nanobind/nanobind.h").read_text()
     numbers = re.findall(r"^#define NB_VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)$", header, re.MULTILINE)
@@ -163,7 +174,8 @@ def test_the_sources_are_those_that_git_knows(tmp_path):
 def test_the_citation_has_the_projects_name_version_and_licence():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert (citation["title"], citation["license"]) == (project["name"], project["license"])
+    ours, *_ = project["license"].split(" AND ")  # all else is compiled into wheels alone
+    assert (citation["title"], citation["license"]) == (project["name"], ours)
     assert citation["abstract"] == project["description"]
     assert {"cff-version", "message", "type", "authors"} <= citation.keys()
 
