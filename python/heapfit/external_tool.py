@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from signal import strsignal
 from tempfile import TemporaryFile
+from typing import IO
 
 from heapfit.errors import HeapfitError
 
@@ -37,35 +38,65 @@ def run(
     more than `largest` bytes (on Linux), nor does what it prints.
     """
     words = [str(word) for word in command]
-    limit = [] if largest is None else ["prlimit", f"--fsize={largest}"]
     with _paper() as said, _paper() as wrong:
         try:
-            done = subprocess.run(
-                [*limit, *words],
+            code = wait_for(
+                words if largest is None else ["prlimit", f"--fsize={largest}", *words],
+                patience,
                 cwd=folder,
                 env={**os.environ, "LC_ALL": "C", **(environment or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=wrong,
-                text=True,
-                timeout=patience,
-                check=False,
             )
         except OSError as error:
             raise HeapfitError(f"{words[0]}: cannot be run: {error.strerror}") from error
-        except subprocess.TimeoutExpired as error:
-            raise HeapfitError(f"{words[0]}: not done after {patience:g} seconds") from error
         said.seek(0)
         wrong.seek(0)
-        done.stdout, done.stderr = said.read(), wrong.read(1 << 20)
-    if (code := done.returncode) != 0:
-        why = strsignal(-code) if code < 0 else f"ended with {code}: {_find_cause(done)}"
-        raise HeapfitError(f"{words[0]}: {why}")
-    return done.stdout
+        output, errors = said.read(), wrong.read(1 << 20)
+    if code is None:
+        raise HeapfitError(f"{words[0]}: not done after {patience:g} seconds")
+    if code != 0:
+        cause = f"ended with {code}: {_find_cause(output, errors)}"
+        raise HeapfitError(f"{words[0]}: {strsignal(-code) if code < 0 else cause}")
+    return output
 
 
-def _find_cause(done: subprocess.CompletedProcess[str]) -> str:
+def wait_for(
+    command: Sequence[str],
+    seconds: float | None,
+    *,
+    env: Mapping[str, str],
+    stdin: int | None,
+    stdout: IO[str] | int | None,
+    stderr: IO[str] | int | None,
+    cwd: Path | None = None,
+) -> int | None:
+    """The exit status of a process with these options of Popen; None if it took longer than this.
+
+    With a limit it is ended with all that it started, as a compiler's driver starts others.
+    """
+    is_group = seconds is not None and hasattr(os, "killpg")
+    with subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=stdin,
+        stdout=stdout,
+        stderr=stderr,
+        start_new_session=is_group,
+    ) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            if process.poll() is None:
+                (os.killpg if is_group else os.kill)(process.pid, 9)
+
+
+def _find_cause(output: str, errors: str) -> str:
     """The first error that a command named, or else its last lines."""
-    said = done.stderr.strip() or done.stdout.strip() or "nothing"
+    said = errors.strip() or output.strip() or "nothing"
     cause = _CAUSE.search(said)
     return cause[0] if cause else " | ".join(said.splitlines()[-4:])

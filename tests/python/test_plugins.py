@@ -7,6 +7,7 @@ import os
 import random
 import re
 import resource
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -623,6 +624,19 @@ def test_a_ready_object_that_a_linker_would_interpret_is_refused(
     for ready, why in ((slim, r"has \.gnu\.lto_"), (script, "file format not recognized")):
         with pytest.raises(HeapfitError, match=why):
             build(Plugin("ready", (ready,), 64), tmp_path / "built", host)
+
+
+def test_what_a_compiler_started_ends_with_it(tmp_path: Path) -> None:
+    """Of a driver that does not end its compiler would, which may wait at a pipe for ever."""
+    os.mkfifo(tmp_path / "alive")
+    alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(HeapfitError, match="sh: not done after 2 seconds"):
+        external_tool.run(["sh", "-c", "sh -c 'echo is; sleep 99' > alive & wait"], tmp_path, 2)
+
+    assert os.read(alive, 9) == b"is\n"
+    assert select.select([alive], [], [], 10)[0]
+    assert os.read(alive, 9) == b"", "somebody could write more"
+    os.close(alive)
 
 
 def test_an_archive_of_names_is_refused_before_a_tool_opens_what_it_names(

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import time
@@ -26,7 +25,7 @@ from heapfit.comparison.incumbents.heap import Heap
 from heapfit.comparison.incumbents.heap_plans import heap_of_plan, region_of_plan
 from heapfit.comparison.trial import Refusal
 from heapfit.errors import HeapfitError
-from heapfit.external_tool import run
+from heapfit.external_tool import run, wait_for
 from heapfit.generate import write_heap_sources
 from heapfit.generate.core_files import preload_folder
 from heapfit.importers.preload import OWN_BITS, find_program, preload_first, recorder_settings
@@ -137,23 +136,9 @@ class PlannedProgram:
         """The exit status; None if it took longer than the limit."""
         output = None if seconds is None else subprocess.DEVNULL
         with _reopen_input() as stdin:
-            process = subprocess.Popen(
-                self.command,
-                env=environment,
-                stdin=stdin,
-                stdout=output,
-                stderr=output,
-                start_new_session=seconds is not None,
+            return wait_for(
+                self.command, seconds, env=environment, stdin=stdin, stdout=output, stderr=output
             )
-        try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            return None
-        finally:
-            if process.poll() is None:
-                kill = os.killpg if seconds is not None else os.kill
-                kill(process.pid, signal.SIGKILL)
-                process.wait()
 
     def _explain_no_run(self, state: int, region: int) -> str:
         if state == _NO_REGION:
