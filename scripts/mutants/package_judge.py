@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges mutants of the package by the tests that execute the faulty statement.
 
-Which do is seen in a run without a fault, file by file, the nearest first: by their imports and by
-names. They run until one fails, the quickest of a file first, in an environment of their own, whose
-package is the copied tree's. What only other tests would notice survives: the share is a lower
-bound.
+Which do is seen in a run without a fault, file by file: first those that name the function or what
+calls it, then the nearest by their imports and by names. They run until one fails, the quickest of
+a file first, in an environment of their own, whose package is the copied tree's. What only other
+tests would notice survives: the share is a lower bound.
 """
 
 import ast
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import sysconfig
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from mutants.mutant import Mutant, mutated
@@ -24,6 +24,9 @@ from mutants.tree import Tree
 from mutants.verdict import INVALID, KILLED, SURVIVED, TIMEOUT, Judge, Verdict
 
 NEAREST = 12  # test files that are looked at for each function
+CALLING = 4  # of these by the calls between
+MOST_CALLS = 5  # between a test and the faulty function
+MOST_CALLERS = 12  # of one name: what more functions have is many functions' name
 MOST_NAMED = 4  # names of a module that a test uses, which count
 CPU_SECONDS = 200  # of one test file
 OF_A_FILE = 30.0  # seconds of the tests that a mutant meets, as they take without a fault
@@ -82,7 +85,9 @@ class PackageJudge(Judge):
         defined = names_in(self.tree.top / mutant.file)
         own = mutant.function.split(".")
         left = CHOSEN_SECONDS
-        nearest = self.reach.tests([module_of(Path(mutant.file))], defined, own)[:NEAREST]
+        near = self.reach.tests([module_of(Path(mutant.file))], defined, own)
+        calling = sorted(near, key=self.reach.calls_to(own[-1]))[:CALLING]  # a stable order
+        nearest = list(dict.fromkeys([*calling, *near]))[:NEAREST]
         for file in sorted(nearest, key=lambda one: one.startswith(self.dear)):
             chosen: list[str] = []
             seconds = 0.0
@@ -100,6 +105,7 @@ class Reach:
 
     def __init__(self, root: Path) -> None:
         self.imports = import_graph(root)
+        self.callers = callers_by_name(root / "python/heapfit")
         self.words = {
             name: set(re.findall(r"\w+", (root / name).read_text()))
             for name in self.imports
@@ -117,10 +123,32 @@ class Reach:
             found.append((near - named, test))
         return [test for _, test in sorted(found)]
 
+    def calls_to(self, function: str) -> Callable[[str], int]:
+        """Tells of a test file how many calls lead from a name in it to the function, at most."""
+        found: dict[str, int] = {}
+        level, seen = {function}, {function}
+        for calls in range(MOST_CALLS):
+            found = {test: calls for test, words in self.words.items() if words & level} | found
+            known = [self.callers.get(name, set()) for name in level]
+            level = {name for one in known if len(one) <= MOST_CALLERS for name in one} - seen
+            seen |= level
+        return lambda test: found.get(test, MOST_CALLS)
+
     def _distance(self, test: str, module: str) -> int:
         _, *rooms, last = module.split(".")
         named = 2 * (last in test) + sum(room in test for room in rooms)
         return distance(self.imports, test, module) - named
+
+
+def callers_by_name(package: Path) -> dict[str, set[str]]:
+    """For each name that functions mention, those functions' own names."""
+    trees = (ast.walk(ast.parse(file.read_text())) for file in sorted(package.rglob("*.py")))
+    found: dict[str, set[str]] = {}
+    for function in (one for tree in trees for one in tree if isinstance(one, ast.FunctionDef)):
+        names = {getattr(one, "id", getattr(one, "attr", "")) for one in ast.walk(function)}
+        for name in names - {function.name}:
+            found.setdefault(name, set()).add(function.name)
+    return found
 
 
 def names_in(file: Path) -> set[str]:

@@ -12,7 +12,14 @@ from mutants.equivalents import equivalents
 from mutants.faults import mutants_of
 from mutants.mutant import Mutant, mutated
 from mutants.noting import BYTES
-from mutants.package_judge import SLOW, import_graph, make_environment, names_in
+from mutants.package_judge import (
+    MOST_CALLS,
+    SLOW,
+    Reach,
+    import_graph,
+    make_environment,
+    names_in,
+)
 from mutants.reached import Reached, Statement, last_started, run_tests, with_marks
 from mutants.tree import Tree
 from mutants.variants import numbered, refused, with_variants
@@ -319,6 +326,14 @@ def test_a_fault_meets_the_tests_that_execute_its_statement(changed: Path) -> No
         names = [f"tests/test_a.py::test_{name}" for name in ("of_fixture", "negative")]
         assert run_tests(tree, python, [*names, names[0]], 60) == 1
         assert last_started(tree) == names[1]
+
+
+def test_the_package_s_judge_knows_tests_that_call_a_function_over_others(root: Path) -> None:
+    """Its name is in no test, and its module imported by nearer ones."""
+    calls = Reach(root).calls_to("write_heap_sources")
+    assert calls("tests/python/test_host_run.py") == 1, "_compile_heap calls it"
+    assert calls("tests/python/test_generate.py") > calls("tests/python/test_host_run.py")
+    assert Reach(root).calls_to("no_such_name")("tests/python/test_generate.py") == MOST_CALLS
 
 
 def test_the_package_s_judge_may_choose_every_test_file_but_the_slow_ones(root: Path) -> None:
