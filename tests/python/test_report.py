@@ -448,7 +448,8 @@ def test_a_checks_page_says_who_is_refused_and_what_fills_the_region_then(traces
 
 
 def test_two_recordings_have_both_maps_at_one_scale(traces, folder):
-    older, newer = traces[:2]
+    newer = traces[1]  # of more than twice the peak: what is shown rounded differs by a hundredth
+    older = open_any(table2(folder / "short.heap", events=30), ImportOptions(), folder)
     check = check_recordings([newer], None, CheckOptions((older,)))
     write_document(
         folder / "f.html", check_page(read_shown(check, [newer]), [newer], "heapfit check")
