@@ -402,6 +402,7 @@ def test_a_comparisons_page_has_each_trace_and_shows_the_one_with_the_largest_pe
         assert [one.partition("~")[0].strip("*#^") for one in table[name]] == [
             *shown,
             f"{matrix.mean_over_u_max(name):.3f}",
+            f"{max(one.r_safe for one in cells):,}",  # the bytes that serve all
         ]
     highest = max(matrix.columns, key=lambda one: one.comparison.u_max)
     assert f"Below: {highest.label}, which has the largest peak" in told(page)
