@@ -36,7 +36,7 @@ from heapfit.cli.removed import REMOVED
 from heapfit.comparison.incumbents.heap_names import is_simulated, list_heap_names
 from heapfit.errors import HeapfitError
 from heapfit.fitting.fit import fit
-from heapfit.images.snapshot import Snapshot, write_snapshot
+from heapfit.images.snapshot import Snapshot
 from heapfit.images.walk import Block, DumpedHeap
 from heapfit.importers import import_file
 from heapfit.importers.file_kind import require_kind
@@ -118,7 +118,7 @@ def folder(tmp_path_factory):
     few = [("requests = 4000", "requests = 100"), ("warm_up = 200", "warm_up = 10")]
     small_scenarios.small(made, *few).rename(made / "scenario.toml")
     heap = DumpedHeap("FreeRTOS heap_4", "ucHeap", 64, 128, [Block(64, 64, 72, 56, "live")])
-    write_snapshot(Snapshot("core.elf", (heap,)), made / "dump.json")
+    Snapshot("core.elf", (heap,)).write(made / "dump.json")
     return made
 
 

@@ -14,7 +14,7 @@ import pytest
 from dumps import END, HEAP, RAM, ROOT, SYMBOLS, elf, heap_4
 
 from heapfit.errors import HeapfitError
-from heapfit.images.snapshot import open_snapshot, read_image, write_snapshot
+from heapfit.images.snapshot import open_snapshot, read_image
 from heapfit.results.image import describe_heap
 from program import call_heapfit
 
@@ -87,7 +87,7 @@ def test_two_snapshots_show_what_grew(core, tmp_path):
 @pytest.mark.usefixtures("unmeasured")
 def test_a_snapshot_gives_no_size(core, tmp_path):
     snapshot = tmp_path / "s.json"
-    write_snapshot(read_image(core, core), snapshot)
+    read_image(core, core).write(snapshot)
     assert open_snapshot(snapshot) == read_image(core, core)
     done = call_heapfit("fit", snapshot)
     assert done.returncode == 1 and "no size follows" in done.stderr
@@ -214,7 +214,7 @@ def test_damage_is_named_with_its_address_and_the_block_before(what, tmp_path):
     (heap,) = read_image(path, path).heaps
     assert [(one.address, one.neighbour) for one in heap.damage] == [expected]
     snapshot = tmp_path / "s.json"
-    write_snapshot(read_image(path, path), snapshot)
+    read_image(path, path).write(snapshot)
     assert f"DAMAGED: what the heap keeps at {expected[0]:#x}" in shown("profile", snapshot)
 
 

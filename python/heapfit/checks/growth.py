@@ -69,6 +69,11 @@ class Changes:
     are_builds_different: bool  # hashes of call sites name those of one build only
     tasks: tuple[GroupGrowth, ...] = ()
 
+    def by_kind(self) -> list[tuple[str, tuple[GroupGrowth, ...]]]:
+        """The sizes, call sites and tasks that grew, or hold most; what is unknown is left out."""
+        kinds = (("size", self.sizes), ("call site", self.sites), ("task", self.tasks))
+        return [(what, changed) for what, changed in kinds if changed]
+
 
 NOTHING = LiveBytes(0, 0.0)
 

@@ -16,7 +16,7 @@ from heapfit.cli.running import import_options, require_local
 from heapfit.drawing.parts import Fields, Line, Note, Part
 from heapfit.errors import HeapfitError
 from heapfit.fitting.verify.placements import check_recorded_order
-from heapfit.images.snapshot import read_image, write_snapshot
+from heapfit.images.snapshot import read_image
 from heapfit.importers import ImportOptions, OwnLines
 from heapfit.importers.formats import FRAMES, find_format
 from heapfit.importers.many import import_files
@@ -64,7 +64,7 @@ def _import_image(command: ImportCommand) -> None:
         )
     target = command.output or Path(f"{source_name(source)}.json")
     snapshot = read_image(source, programs[0], command.at, *logs)
-    write_snapshot(snapshot, target)
+    snapshot.write(target)
     print_result(
         (
             Fields({"snapshot": target, "notes": snapshot.notes}),

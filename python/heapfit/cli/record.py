@@ -151,12 +151,9 @@ def _end_as(recorded: TargetRecording | ProgramRecording) -> None:
 
     A serial line's recording always ends by Ctrl-C, which is no failure.
     """
-    if isinstance(recorded, TargetRecording):
-        if recorded.is_interrupted:
-            raise KeyboardInterrupt  # what was recorded until then is stored
-    elif recorded.status == -signal.SIGINT:
-        raise KeyboardInterrupt
-    elif recorded.status:
+    if recorded.is_interrupted:
+        raise KeyboardInterrupt  # what was recorded until then is stored
+    if isinstance(recorded, ProgramRecording) and recorded.status:
         raise SystemExit(recorded.status if recorded.status > 0 else 128 - recorded.status)
 
 

@@ -93,8 +93,7 @@ def _templates_of(design: HeapDesign) -> dict[str, str]:
                 f"but {form.title}'s {form.frees_without_size} passes no size "
                 "(choose a plan of another allocator)"
             )
-        files = form.files | (form.pool_files if design.is_pools_alone else {})
-        for name, template in files.items():
+        for name, template in form.files_of(pools_alone=design.is_pools_alone).items():
             if found.setdefault(name.format(design.prefix), template) != template:
                 raise HeapfitError(
                     f"platform {platform}: its {name} collides with that of another platform "

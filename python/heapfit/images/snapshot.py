@@ -35,6 +35,10 @@ class Snapshot:
     heaps: tuple[DumpedHeap, ...]
     notes: tuple[str, ...] = ()
 
+    def write(self, path: Path) -> None:
+        """Stores it at `path`, which appears whole or not at all."""
+        write_file(path, json.dumps({SNAPSHOT: _VERSION, **asdict(self)}).encode())
+
 
 def read_image(
     dump: Path, program: Path, at: int | None = None, log: Path | None = None
@@ -83,11 +87,6 @@ def _find_askers(log: Path, program: Path) -> dict[int, str]:
         at: places[site].description if site in places else ""
         for at, site in zip(reader.addresses.tolist(), sites.tolist(), strict=False)
     }
-
-
-def write_snapshot(snapshot: Snapshot, path: Path) -> None:
-    """Stores a snapshot at `path`, which appears whole or not at all."""
-    write_file(path, json.dumps({SNAPSHOT: _VERSION, **asdict(snapshot)}).encode())
 
 
 def open_snapshot(path: Path) -> Snapshot | None:

@@ -72,6 +72,11 @@ class ProgramRecording:
     survivors: tuple[Survivor, ...]
     unseen: str | None  # a sentence on memory that malloc did not give
 
+    @property
+    def is_interrupted(self) -> bool:
+        """True if Ctrl-C ended the program."""
+        return self.status == -signal.SIGINT
+
 
 class _Image(NamedTuple):
     """The file of one program that one process ran."""
@@ -79,6 +84,23 @@ class _Image(NamedTuple):
     process: int
     number: int  # counts the process's programs from 0
     path: Path
+
+    def has_records(self) -> bool:
+        """True if the program asked for memory."""
+        with self.path.open("rb") as file:
+            return read_layout(file.fileno()) is not None
+
+    def is_confined(self) -> bool:
+        """True if the program gave up system calls or rights: a flag of the header."""
+        with self.path.open("rb") as file:
+            return bool(struct.unpack_from("<I", file.read(28), 24)[0] & _CONFINED)
+
+    def keep(self, output: Path, progress: Progress) -> Trace:
+        """Stores its trace beside the output, named by the process and the program's number."""
+        suffix = f".{self.process}" + (f".{self.number}" if self.number else "")
+        return import_file(
+            self.path, output.with_name(f"{output.stem}{suffix}{output.suffix}"), None, progress
+        )
 
 
 def record(
@@ -118,11 +140,11 @@ def record(
             raise HeapfitError(_explain_missing_recording(program, watch, status, count))
         others = [image for image in images if image not in own[-1:]]
         trace = import_file(own[-1].path, output, None, progress) if own else None
-        kept = [_keep(image, output, progress) for image in others] if keep_children else []
+        kept = [image.keep(output, progress) for image in others] if keep_children else []
         return ProgramRecording(
             trace,
             status,
-            bool(own) and _is_confined(own[-1].path),
+            bool(own) and own[-1].is_confined(),
             sum(image.process != watch.process for image in others),
             len(own[:-1]),
             tuple(kept),
@@ -169,7 +191,7 @@ class _Raw:
             shutil.rmtree(self.folder, ignore_errors=True)
             return False
         for image in _find_files(self.folder):
-            if image.process not in self.living and not _has_records(image.path):
+            if image.process not in self.living and not image.has_records():
                 image.path.unlink()
         return True
 
@@ -343,25 +365,7 @@ def _find_images(folder: Path, living: Collection[int] = ()) -> list[_Image]:
     Those of living processes are left out.
     """
     return sorted(
-        one for one in _find_files(folder) if one.process not in living and _has_records(one.path)
-    )
-
-
-def _has_records(path: Path) -> bool:
-    with path.open("rb") as file:
-        return read_layout(file.fileno()) is not None
-
-
-def _is_confined(path: Path) -> bool:
-    """True if the program gave up system calls or rights: a flag of the header."""
-    with path.open("rb") as file:
-        return bool(struct.unpack_from("<I", file.read(28), 24)[0] & _CONFINED)
-
-
-def _keep(image: _Image, output: Path, progress: Progress) -> Trace:
-    suffix = f".{image.process}" + (f".{image.number}" if image.number else "")
-    return import_file(
-        image.path, output.with_name(f"{output.stem}{suffix}{output.suffix}"), None, progress
+        one for one in _find_files(folder) if one.process not in living and one.has_records()
     )
 
 

@@ -46,8 +46,10 @@ def list_system_lines(
     `rule`: the best one by size, which ESP-IDF's settings are; None: there is none. `alignment`: of
     each region's start, in bytes. Names alone do not make ESP-IDF likely, its allocator does.
     """
-    others = {"linker": list_sections(memories, alignment)}
-    others["zephyr"] = list_zephyr(memories, alignment)
+    others = {
+        "linker": list_sections(memories, alignment),
+        "zephyr": list_zephyr(memories, alignment),
+    }
     if rule is None or not is_of_esp_idf(memories, heaps):
         return others
     own = {"esp_idf": list_esp_idf(rule)}

@@ -27,6 +27,10 @@ class Platform:
     counts: bool = False  # its functions report figures that only a heap with counts has
     frees_without_size: str = ""  # its function that frees a block whose size it does not know
 
+    def files_of(self, *, pools_alone: bool) -> dict[str, str]:
+        """The files of a plan, by name their templates."""
+        return self.files | (self.pool_files if pools_alone else {})
+
 
 PLATFORMS: Mapping[str, Platform] = {
     name: Platform(**form) for name, form in read_facts(__file__, "platforms.toml").items()

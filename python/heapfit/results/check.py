@@ -429,12 +429,6 @@ def _refusal_parts(refusals: Refusals) -> list[Part]:
     ]
 
 
-def list_grown(changes: Changes) -> list[tuple[str, Sequence[GroupGrowth]]]:
-    """The sizes, call sites and tasks that grew, or hold most; what is unknown is left out."""
-    kinds = (("size", changes.sizes), ("call site", changes.sites), ("task", changes.tasks))
-    return [(what, changed) for what, changed in kinds if changed]
-
-
 def _order(changed: Sequence[GroupGrowth]) -> str:
     return (
         f"{'largest growth' if changed[0].before else 'largest'} first"
@@ -447,10 +441,17 @@ DIFFERENT = "The builds differ, and with them the call sites: give --program and
 
 def _change_parts(changes: Changes) -> list[Part]:
     """What grew most; without a base what holds most."""
-    parts: list[Part] = []
-    for what, changed in list_grown(changes):
-        parts += [Line(f"Bytes held by {what}, {_order(changed)}:"), change_table(what, changed)]
-    return [*parts, *map(Line, which_hold((changes.are_builds_different, DIFFERENT)))]
+    return [
+        *(
+            part
+            for what, changed in changes.by_kind()
+            for part in (
+                Line(f"Bytes held by {what}, {_order(changed)}:"),
+                change_table(what, changed),
+            )
+        ),
+        *map(Line, which_hold((changes.are_builds_different, DIFFERENT))),
+    ]
 
 
 def change_table(what: str, changed: Sequence[GroupGrowth]) -> Table[GroupGrowth]:

@@ -30,7 +30,6 @@ from heapfit.results.check import (
     describe_doubts,
     describe_largest_growth,
     headline_of,
-    list_grown,
 )
 from heapfit.results.packed_map import pack_map
 from heapfit.results.sections.page import name_source, order_sections, recording_kind
@@ -126,7 +125,7 @@ def _make_grown_section(found: ShownCheck) -> Section | None:
     if changes is None:
         return None
     parts: list[Part] = []
-    for what, changed in list_grown(changes):
+    for what, changed in changes.by_kind():
         parts += [Heading(f"By {what}"), change_table(what, changed)]
     parts += map(Line, which_hold((changes.are_builds_different, DIFFERENT)))
     title = "What grew" if base and base.name else "What holds memory"

@@ -40,6 +40,15 @@ class SizeClasses:
     offered: _Floats  # erlangs
     live: _Floats  # bytes of them live at once on average if none were refused
 
+    def refuse_by_erlang(self, blocks: int) -> _Floats:
+        """Erlang-B for the requests that fit a block; the others are never served."""
+        fits = self.units == 1
+        return np.where(fits, _engine.erlang_b(blocks, float(self.offered[fits].sum())), 1.0)
+
+    def refuse_by_recurrence(self, units: int) -> _Floats:
+        """The recurrence of Kaufman and Roberts."""
+        return _engine.kaufman_roberts(units, self.units, self.offered)
+
 
 # The classes of requests; the bytes that an admitted one holds, and the share that is refused.
 _Losses: TypeAlias = tuple[SizeClasses, _Floats, _Floats]
@@ -83,26 +92,15 @@ def _losses(traffic: Traffic, scheme: Scheme) -> _Losses | None:
 
 
 def _units(
-    tunable: str, refuse: Callable[[int, SizeClasses], _Floats], scheme: Scheme, load: OfferedLoad
+    tunable: str, refuse: Callable[[SizeClasses, int], _Floats], scheme: Scheme, load: OfferedLoad
 ) -> _Losses:
     """The losses where a request takes whole units of the size that a tunable has."""
     plan = scheme.plan.engine()
     # Of a block the bytes that align the next one are nobody's; partitions join with theirs.
     unit = round_up(plan.scalars[tunable], 1 if tunable == "block_size" else plan.alignment)
     classes = unit_classes(load, unit)
-    refused = refuse(scheme.capacity() // unit, classes)
+    refused = refuse(classes, scheme.capacity() // unit)
     return classes, classes.units.astype(float) * unit, refused
-
-
-def _refuse_by_erlang(blocks: int, classes: SizeClasses) -> _Floats:
-    """Erlang-B for the requests that fit a block; the others are never served."""
-    fits = classes.units == 1
-    return np.where(fits, _engine.erlang_b(blocks, float(classes.offered[fits].sum())), 1.0)
-
-
-def _refuse_by_recurrence(units: int, classes: SizeClasses) -> _Floats:
-    """The recurrence of Kaufman and Roberts."""
-    return _engine.kaufman_roberts(units, classes.units, classes.offered)
 
 
 def _pools(scheme: Scheme, load: OfferedLoad) -> _Losses | None:
@@ -125,8 +123,8 @@ def _pools(scheme: Scheme, load: OfferedLoad) -> _Losses | None:
 _REFUSE = 2  # overflow, of pools that have it
 # By hfit_limit (hfit/descriptor.h).
 _SOLVERS: dict[str, Callable[[Scheme, OfferedLoad], _Losses | None]] = {
-    "blocks": partial(_units, "block_size", _refuse_by_erlang),
-    "partitions": partial(_units, "partition_size", _refuse_by_recurrence),
+    "blocks": partial(_units, "block_size", SizeClasses.refuse_by_erlang),
+    "partitions": partial(_units, "partition_size", SizeClasses.refuse_by_recurrence),
     "pools": _pools,
 }
 

@@ -10,6 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
+def _share(part: float, whole: float) -> float | None:
+    return part / whole if whole else None
+
+
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The counts of one replication or batch after its warm-up. Sizes in bytes."""
@@ -27,6 +31,15 @@ class Observation:
     # Of each bin the largest size, the requests in it, and how many of them were lost.
     by_size: tuple[tuple[int, int, int], ...] = ()
 
+    def admission(self) -> float | None:
+        """The bytes of served requests over those of all; None without a request."""
+        return _share(self.admitted_bytes, self.requested_bytes)
+
+    def utility(self) -> float | None:
+        """Its product with the share of the region that live blocks asked for."""
+        admission = self.admission()
+        return None if admission is None else admission * self.live / self.region
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:
@@ -38,20 +51,11 @@ class Metric:
     is_share: bool = True  # from 0 to 1; else bytes
 
 
-def _share(part: float, whole: float) -> float | None:
-    return part / whole if whole else None
-
-
-def _utility(seen: Observation) -> float | None:
-    admission = _share(seen.admitted_bytes, seen.requested_bytes)
-    return None if admission is None else admission * seen.live / seen.region
-
-
 METRICS = {
     "bandwidth_admission": Metric(
         "bandwidth admission",
         "Bytes of served requests over bytes of all requests.",
-        lambda seen: _share(seen.admitted_bytes, seen.requested_bytes),
+        Observation.admission,
     ),
     "request_admission": Metric(
         "request admission",
@@ -73,7 +77,7 @@ METRICS = {
         "combined utility",
         "Bandwidth admission times memory utilisation. Elsayed and Galal plot a combined utility "
         "and do not define it: this is our reading.",
-        _utility,
+        Observation.utility,
     ),
     "internal_fragmentation": Metric(
         "internal fragmentation",

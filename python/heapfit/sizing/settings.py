@@ -52,6 +52,9 @@ class BufferChoice:
     peak: int  # the most buffers that were needed at once
     is_extrapolated: bool  # the count, above that peak
 
+    def __str__(self) -> str:
+        return f"{self.count}{'*' * self.is_extrapolated}x{self.buffer_size}: {self.memory:,} B"
+
 
 @dataclass(frozen=True, slots=True)
 class SizedSettings:

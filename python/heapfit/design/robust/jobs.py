@@ -56,6 +56,14 @@ class Fold:
     joined: TraceInfo  # of the traces seen
     content: str  # their hash
 
+    def pair_seen(self, name: str) -> list[tuple[Plan | None, int]]:
+        """Each trace seen with the candidate's plan; None where none could be made."""
+        return [(self.portfolio.plan(name), trace) for trace in self.seen]
+
+    def pair_unseen(self, name: str) -> list[tuple[Plan | None, int]]:
+        """Likewise each hold-out trace, with the plan that was made without it."""
+        return [(self.portfolio.plan(name), trace) for trace in self.unseen]
+
 
 def make_folds(
     recordings: Sequence[LoadedTrace],

@@ -77,11 +77,10 @@ class RowJudge:
         """The rows ranked by the largest regions of the traces together."""
         if self.is_whole:
             self.replays.measure(
-                (plan, trace)
+                pair
                 for one in candidates
                 for fold in (self.whole, *self.parts)
-                if (plan := fold.portfolio.plan(one.name)) is not None
-                for trace in (*fold.seen, *fold.unseen)
+                for pair in _keep_if_made([*fold.pair_seen(one.name), *fold.pair_unseen(one.name)])
             )
         seen = [self._pair_seen(one) for one in candidates]
         unseen = [self._pair_unseen(one) for one in candidates]
@@ -129,10 +128,7 @@ class RowJudge:
 
     def _check_holdout(self, row: Row) -> tuple[bool, ...]:
         """True for each trace that runs in the heap set without it."""
-        seen = [
-            _require_all([(part.portfolio.plan(row.name), one) for one in part.seen])
-            for part in self.parts
-        ]
+        seen = [_require_all(part.pair_seen(row.name)) for part in self.parts]
         most = largest_regions(seen, self.replays)
         held = [
             self._fits(row, part, trace, region)
@@ -166,9 +162,7 @@ class RowJudge:
 
     def _pair_unseen(self, one: Candidate) -> list[tuple[Plan | None, int]]:
         """Each trace with the plan that was made without it; None where none could be made."""
-        return [
-            (part.portfolio.plan(one.name), trace) for part in self.parts for trace in part.unseen
-        ]
+        return [pair for part in self.parts for pair in part.pair_unseen(one.name)]
 
 
 def _keep_if_made(pairs: Sequence[tuple[Plan | None, int]]) -> list[Pair]:

@@ -150,10 +150,7 @@ def _add_chains(sizing: _Sizing, part: Facts) -> None:
     )
     sizing.remarks.append(
         "RAM of buffers x bytes, headers included (*: extrapolated): "
-        + "; ".join(
-            f"{one.count}{'*' * one.is_extrapolated}x{one.buffer_size}: {one.memory:,} B"
-            for one in sizing.choices
-        )
+        + "; ".join(map(str, sizing.choices))
     )
     sizing.memory += best.memory
     sizing.chains = best

@@ -21,8 +21,8 @@ def export_holdings(holdings: SampledBlocks, export: Export) -> bytes:
 def _fold_stacks(holdings: SampledBlocks) -> bytes:
     """A line for each stack, outermost first, and the bytes it holds. Equal stacks are one line."""
     held: dict[str, int] = {}
-    for one in holdings.holders:
-        names = (holdings.program, *(frame.name for frame in reversed(holdings.stacks[one.key])))
+    for one, stack in holdings.by_stack():
+        names = (holdings.program, *(frame.name for frame in reversed(stack)))
         line = ";".join(printable(name).replace(";", ":") for name in names)
         held[line] = held.get(line, 0) + one.size
     return "".join(f"{line} {size}\n" for line, size in held.items() if size).encode()

@@ -45,14 +45,11 @@ def _packets(holdings: SampledBlocks) -> Iterator[bytes]:
     yield from _counter(2, "live bytes", _BYTES, _changes(viewed, every, sizes), times)
     yield from _counter(3, "live blocks", _COUNT, _changes(viewed, every, every), times)
     keys = np.asarray(holdings.keys)
-    track = 4
-    for one in holdings.holders[:_MOST_TRACKS]:
+    tracked = holdings.by_stack()[:_MOST_TRACKS]
+    for track, (one, stack) in enumerate(tracked, 4):
         changes = _changes(viewed, keys == one.key, sizes)
-        yield from _counter(
-            track, f"bytes of {_name(holdings.stacks[one.key])}", _BYTES, changes, times
-        )
-        track += 1
-    yield from _slices(track, holdings, keys, times)
+        yield from _counter(track, f"bytes of {_name(stack)}", _BYTES, changes, times)
+    yield from _slices(4 + len(tracked), holdings, keys, times)
 
 
 def _name(stack: Sequence[Frame]) -> str:

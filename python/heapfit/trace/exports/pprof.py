@@ -44,10 +44,11 @@ def _parts(holdings: SampledBlocks) -> Iterator[bytes]:
     strings, frames, program = _Names(0, ""), _Names(1), holdings.program
     for kind, unit in _KINDS:
         yield message(_TYPE, number(1, strings.place(kind)), number(2, strings.place(unit)))
-    for one in holdings.holders:
-        stack = numbers(1, map(frames.place, holdings.stacks[one.key]))
+    for one, stack in holdings.by_stack():
         yield message(
-            _SAMPLE, stack, numbers(2, (one.requests, one.requested, one.blocks, one.size))
+            _SAMPLE,
+            numbers(1, map(frames.place, stack)),
+            numbers(2, (one.requests, one.requested, one.blocks, one.size)),
         )
     for frame, place in frames.places.items():
         assert isinstance(frame, Frame)

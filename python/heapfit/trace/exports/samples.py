@@ -35,6 +35,10 @@ class SampledBlocks:
     viewed: ViewedBlocks
     keys: NDArray[Any]  # of each block of `viewed`
 
+    def by_stack(self) -> list[tuple[Holder, tuple[Frame, ...]]]:
+        """Each holder with its stack."""
+        return [(one, self.stacks[one.key]) for one in self.holders]
+
 
 def holdings_by_site(
     loaded: LoadedTrace, view: View, places: Mapping[int, Frame] | None = None
