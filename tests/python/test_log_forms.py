@@ -13,7 +13,7 @@ import time
 import tomllib
 import tracemalloc
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -145,6 +145,41 @@ def test_what_nobody_can_know_is_asked_back(tmp_path, name):
 @pytest.mark.parametrize("clock", CLOCKS)
 def test_a_clock_before_a_line_is_taken_off(tmp_path, clock):
     assert judge(print_clock(clock), tmp_path, CLOCKS[clock], is_timed=True) == "right"
+
+
+# Where the time of a state stands within its line, or in a cell of its row.
+TIMED = {
+    '{{"level":"info","ts":{epoch}.5,"msg":"free heap: {f} bytes"}}': Clock.DATE,
+    '{{"entity_id":"sensor.gw_heap_free","state":"{f}","last_changed":"{date}T{time}+00:00"}}': (
+        Clock.DATE
+    ),
+    "{{'time': '{date} {time}', 'free_heap': {f}, 'rssi': -61}}": Clock.DATE,
+    "gw.heap.free,{date} {time},{f}.0": Clock.DATE,
+    '<status uptime="{s}"><heap free="{f}"/></status>': Clock.UPTIME,
+    "<tr><td>Uptime</td><td>{s} s</td></tr><tr><td>Free heap</td><td>{f} B</td></tr>": Clock.UPTIME,
+    "Uptime (s) ........ {s}\nHeap free (B) ..... {f}": Clock.UPTIME,
+    "Alive {s}000 ms, counter={n}, free_heap={f}": Clock.UPTIME,
+    '"Time","heap_free_bytes{{device=""gw""}}"\n"{date} {time}","{f}"': Clock.DATE,
+}
+
+
+@pytest.mark.parametrize("form", TIMED)
+def test_a_time_within_a_line_is_no_figure(tmp_path, form):
+    start = datetime(2026, 1, 20, 9, 58, 3, tzinfo=UTC)
+    lines = []
+    for n in range(STATES):
+        at = start + timedelta(seconds=937 * n)
+        lines += form.format(
+            n=n, f=FIRST - STEP * n, s=937 * n + 12, epoch=int(at.timestamp()),
+            date=at.date(), time=at.time(),
+        ).splitlines()  # fmt: skip
+    lines = list(dict.fromkeys(lines)) if "Time" in form else lines
+    (tmp_path / "device.log").write_text("\n".join(lines))
+    log = read_log(tmp_path / "device.log")
+    assert (len(log.states), log.boots, log.clock) == (STATES, 1, TIMED[form])
+    assert log.states[-1].free == FIRST - STEP * (STATES - 1)
+    took = (log.states[-1].seconds or 0) - (log.states[0].seconds or 0)
+    assert took == pytest.approx(937 * (STATES - 1), abs=1)
 
 
 @pytest.mark.parametrize("count", ["[{n}] ", "[{task}] ", "{n}: ", "[{line}] x\n[{next}] ", "[7] "])
@@ -682,6 +717,7 @@ def test_what_linux_has_free_is_what_is_available(tmp_path, name):
     ]
     (tmp_path / "device.log").write_text("".join(lines))
     log = read_log(tmp_path / "device.log")
+    assert ("available is read" in log.setting) == (name not in ("busybox", "top"))
     digits = 4 if unit > 1024 else 7
     assert [one.free for one in log.states] == [int(str(one)[:digits]) * unit for one in free]
     assert (log.other_heaps, log.clock) == ([], Clock.DATE)

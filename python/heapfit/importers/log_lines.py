@@ -51,7 +51,7 @@ _OPEN = (
 _CLOSE = r"""(?:[\])>"'}|:;]|,(?=\s)|\s->|\s>)*\s*"""
 _FACTS = read_facts(__file__, "log_lines.toml")
 _SIGN = read_rules(__file__, "log_lines.toml")
-_PARTS = _FACTS["part"] | {"MONTH": rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*"}
+_PARTS = _FACTS["part"] | {"MONTH": rf"(?P<month>(?i:{'|'.join(_MONTHS)}))[a-z]*"}
 
 
 def _expand(rule: str | Sequence[str]) -> str:
@@ -96,7 +96,16 @@ _WRAPS: dict[Clock | str, tuple[float, float]] = {
 }
 _SLACK = 3600.0  # seconds that a device's clock may be behind that of the terminal
 # Seconds in what a prefix counts.
-_UNITS = {"days": _DAY, "h": 3600.0, "m": 60.0, "s": 1.0, "S": 1.0, "ms": 1e-3, "us": 1e-6}
+_UNITS = {
+    "days": _DAY,
+    "h": 3600.0,
+    "m": 60.0,
+    "s": 1.0,
+    "S": 1.0,
+    "ms": 1e-3,
+    "us": 1e-6,
+    "x": 1e-3,
+}
 _EPOCH = (1_400_000_000, 2_000_000_000)  # seconds since 1970; in ms an uptime of 16.2 to 23.1 days
 # Threads that have a number; of a clock's steps: what falls more often is none, or begins again;
 # seconds that it takes at least until one is set; steps that are rather us than ms; ms of an hour.
@@ -378,7 +387,12 @@ def parse_time(text: str) -> dict[Clock, float]:
 def _count_seconds(parts: dict[str, str | None]) -> float | None:
     """The seconds that the groups of a prefix tell; None if there is no such date."""
     seconds = sum(
-        _UNITS[name] * float(text.replace(",", ".").replace(":", ".").rstrip("."))
+        _UNITS[name]
+        * (
+            int(text, 16)
+            if name == "x"
+            else float(text.replace(",", ".").replace(":", ".").rstrip("."))
+        )
         for name, text in parts.items()
         if text and name in _UNITS
     )
@@ -386,7 +400,11 @@ def _count_seconds(parts: dict[str, str | None]) -> float | None:
         seconds += _DAY / 2 * ((half in "pP") - (parts["h"] == "12"))
     if parts.get("D") is None:
         return seconds
-    month = int(parts["M"] or 0) if parts.get("M") else 1 + _MONTHS.index(parts["month"] or "")
+    month = (
+        int(parts["M"] or 0)
+        if parts.get("M")
+        else 1 + _MONTHS.index((parts["month"] or "").title())
+    )
     year = int(parts.get("Y") or 1970)
     day = f"{year + 2000 * (year < 100):04}-{month:02}-{int(parts['D'] or 0):02}"
     zone = (parts.get("zone") or "").strip("UTCGMZ") or "+00:00"

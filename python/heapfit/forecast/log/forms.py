@@ -210,7 +210,7 @@ class TableForm:
             return []
         tag, sign, text = line.text.rpartition(": ")
         signs = (",", ";", "\t") * (not tag) + ("|", None)  # a sentence behind a tag has commas
-        for separator in () if SIGN["no_names"].search(text) else signs:
+        for separator in () if SIGN["no_names"].search(SIGN["labels"].sub("", text)) else signs:
             if self._set_names(_cut(text, separator), separator):
                 self._wide, self._tag = re.split(r"\s{2,}|\t", text.strip()), tag + sign
                 return []
@@ -306,7 +306,10 @@ def _read_row(row: Mapping[str, str], times: dict[Clock, float]) -> list[Sample]
     figures = [
         one if one.memory in main else one._replace(memory=main[0]) for one in figures if main
     ]
-    samples = gather(figures, dict(ChainMap(*map(_find_time, row, row.values()))) or times)
+    samples = gather(  # or what a message in a cell tells
+        figures or (one for text in row.values() if " " in text for one in read_figures(text)),
+        dict(ChainMap(*map(_find_time, row, row.values()))) or times,
+    )
     for one in samples:
         one.is_whole, one.memory = True, " ".join(filter(None, (own, one.memory)))
     return samples

@@ -395,7 +395,7 @@ def _leave_torn(
 def _name_heap(name: str, state: Sample) -> str:
     """The name of a heap: its memory, where the words before a figure do not say it, and these."""
     memory = "" if state.memory.lower() in name.lower() else state.memory
-    words = re.sub(r"[:=\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
+    words = re.sub(r"[:=;#*\"'|,(){}\[\]]+", " ", f"{memory} {name}").split()
     return " ".join(dict.fromkeys(words))
 
 

@@ -115,7 +115,7 @@ def read_figures(text: str, memory: str = "", before: Field | None = None) -> It
 
     `memory`: what the lines before say; `before`: the figure that another line of the moment had.
     """
-    found = islice(SIGN["number"].finditer(text), _MOST_FIGURES)
+    found = islice(SIGN["number"].finditer(text := SIGN["clock"].sub("", text)), _MOST_FIGURES)
     numbers = [one for one in found if not SIGN["address"].fullmatch(one["value"])]
     ends = [0, *(number.end() for number in numbers)]
     starts = [*(number.start() for number in numbers), len(text)]
