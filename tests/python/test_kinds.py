@@ -424,6 +424,8 @@ def test_growth_is_said_before_the_size_on_screen_and_page(tmp_path: Path, capsy
     assert '<span class="badge">Leak</span>' in page
     assert "too few" not in page
     assert '"chart-kind"' in page
+    told = re.sub(r"<[^>]*>|&nbsp;|\s", " ", page).replace("\N{NO-BREAK SPACE}", " ")
+    assert re.search(r"What grew while recorded\..* blocks of 10 +B +3,333", told)
 
 
 # ---- windows that a heap keeps
