@@ -166,7 +166,8 @@ static void try_aligned(const state *s, size_t alignment, size_t size) {
 /* A free of what a call just gave back or moved away from. */
 static void free_again(const unsigned char *block) {
     bad = block;
-    is_foreign = (uint32_t)(block - region) - HEADER_SIZE >= word_at(TOP);
+    kind = (uint32_t)(block - region) - HEADER_SIZE >= word_at(TOP) ? HFIT_MISUSE_FOREIGN
+                                                                    : HFIT_MISUSE_NOT_LIVE;
     stores = 0;
     hfit_good_fit_free(heap, &plan.common, (unsigned char *)(uintptr_t)block);
     CHECK(misuses == 1 && stores == 0);
@@ -174,7 +175,8 @@ static void free_again(const unsigned char *block) {
 
 static void try_free(const state *s, const chunk *c) {
     begin("free", c->start);
-    hfit_good_fit_free(heap, &plan.common, region + c->start + HEADER_SIZE);
+    CHECK(hfit_good_fit_free_usable(heap, &plan.common, region + c->start + HEADER_SIZE) ==
+          c->size - HEADER_SIZE);
     finish(s, c->start, NULL, 0);
     if (HFIT_SAFETY >= 1) {
         CHECK((word_at(c->start) & CHUNK_FREE) != 0); /* whatever block it lies in later */
@@ -211,9 +213,11 @@ static void try_bad_free(const state *s, uint32_t offset) {
     if (offset >= HEADER_SIZE && offset % 4 == 0 && offset <= end && !is_known[offset / 4 - 1]) {
         put(offset - HEADER_SIZE, no_header(in, offset - HEADER_SIZE));
     }
-    is_foreign = offset < first + HEADER_SIZE || offset >= s->top + HEADER_SIZE ||
-                 offset % plan.common.alignment != 0 ||
-                 (word_at(offset - HEADER_SIZE) & CHUNK_FREE) == 0;
+    kind = offset < first + HEADER_SIZE || offset >= s->top + HEADER_SIZE ||
+                   offset % plan.common.alignment != 0 ||
+                   (word_at(offset - HEADER_SIZE) & CHUNK_FREE) == 0
+               ? HFIT_MISUSE_FOREIGN
+               : HFIT_MISUSE_NOT_LIVE;
     memset(is_known, true, sizeof is_known); /* the word behind a chunk that is none */
     CHECK(hfit_good_fit_free_usable(heap, &plan.common, region + offset) == 0);
     CHECK(misuses == 1 && stores == 0);
@@ -252,6 +256,48 @@ static void try_resize(const state *s, const chunk *c, size_t size) {
     }
 }
 
+/* A free and a resize of a block beside which this word is damaged: it is not the one at `again`,
+ * where the sound one stands. */
+static void try_beside(const chunk *c, uint32_t offset, uint32_t word, uint32_t again) {
+    unsigned char *block = region + c->start + HEADER_SIZE;
+    begin("damaged neighbour", 0);
+    if (word != word_at(again)) {
+        put(offset, word);
+        memset(is_known, true, sizeof is_known);
+        bad = block;
+        kind = HFIT_MISUSE_DAMAGED;
+        CHECK(hfit_good_fit_free_usable(heap, &plan.common, block) == 0);
+        CHECK(misuses-- == 1 && stores == 0);
+        CHECK(hfit_good_fit_resize(heap, &plan.common, block, 1) == NULL);
+        CHECK(misuses == 1 && stores == 0);
+    }
+}
+
+/* Where words are checked: a block whose neighbours' headers and links are damaged, one word at a
+ * time, by values that no sound heap has there; of sizes those that do not stand where they lead.
+ */
+static void try_damage(const state *s, const chunk *c) {
+    const chunk *const next = c + 1;
+    const uint32_t behind = c->start + c->size, i = (uint32_t)(c - s->chunks);
+    const uint32_t longer = s->top - behind + plan.common.alignment;
+    for (uint32_t size = 4; i + 1 < s->count && size <= longer; size += 4) {
+        try_beside(c, behind, as_free(size), behind + size - 4);
+    }
+    if (i + 1 < s->count) {
+        try_beside(c, behind, longer, behind); /* a used one */
+    }
+    for (const chunk *n = i > 0 ? c - 1 : next; n <= next && n < s->chunks + s->count; n += 2) {
+        const uint32_t links[] = {n->start + 4, s->top, end + 4, n->start + 2};
+        for (uint32_t j = 0; !n->is_used && j < sizeof links / sizeof links[0]; j++) {
+            try_beside(c, n->start + 4, as_link(j == 0 ? n->start : links[j]), n->start + 4);
+            try_beside(c, n->start + 8, as_place(links[j]), n->start + 8);
+        }
+        for (uint32_t size = 4; n < c && !n->is_used && size <= c->start; size += 4) {
+            try_beside(c, c->start - 4, as_free(size), c->start - size);
+        }
+    }
+}
+
 /* Every call: of sizes one for each size of a chunk, and one that no heap has. */
 static void try_calls(const state *s) {
     for (uint32_t needed = needed_for(0);; needed += plan.common.alignment) {
@@ -272,6 +318,9 @@ static void try_calls(const state *s) {
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->chunks[i].is_used) {
             try_free(s, &s->chunks[i]);
+            if (CHECKS_WORDS) {
+                try_damage(s, &s->chunks[i]);
+            }
         }
     }
     for (uint32_t offset = 0; HFIT_SAFETY >= 1 && offset <= end + 8; offset += 2) {

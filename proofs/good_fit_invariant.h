@@ -44,8 +44,8 @@ static bool is_known[MOST_BYTES / 4], known_before[MOST_BYTES / 4];
 static uint32_t holder[MOST_BYTES / 4];
 static uint32_t own; /* the chunk that a call is about, or 0 */
 static uint32_t loads, stores, misuses;
-static const void *bad; /* what is to be told as misuse, if anything */
-static bool is_foreign; /* as an address that the heap could not have given */
+static const void *bad;  /* what is to be told as misuse, if anything */
+static hfit_misuse kind; /* as which */
 static uint64_t states, calls;
 
 static void note_load(uint32_t offset) {
@@ -60,9 +60,9 @@ static void note_store(uint32_t offset) {
     stores++;
 }
 
-static void note_misuse(hfit_misuse kind, const void *pointer) {
+static void note_misuse(hfit_misuse told, const void *pointer) {
     CHECK(pointer == bad && misuses++ == 0);
-    CHECK(kind == (is_foreign ? HFIT_MISUSE_FOREIGN : HFIT_MISUSE_NOT_LIVE));
+    CHECK(told == kind);
 }
 
 static uint32_t word_at(uint32_t offset) {
