@@ -849,6 +849,18 @@ def test_without_a_base_the_largest_are_told_and_no_more_than_a_few() -> None:
     assert all(one.before is None for one in found.sizes)
 
 
+def test_without_a_base_it_is_told_how_to_find_what_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "by-site.log").write_text(
+        "".join(f"#m:0x{0x1000 + 256 * i:x};0x41c5-200\n" for i in range(20))
+    )
+    (tmp_path / "plain.heap").write_text("# heap-events 1\n" + "a 0 9000\n")
+    told = "What each keeps to the end: `heapfit sites RECORDING --view later`.\n"
+    for name in ("by-site.log", "plain.heap"):
+        done = heapfit("check", name, "--heap", "heap_4:2K", folder=tmp_path)
+        assert done.returncode == FAILED
+        assert done.stdout.endswith(told) == (name == "by-site.log")
+
+
 @pytest.mark.parametrize(("known", "are_different"), [("0000000a", False), ("0000000c", True)])
 def test_call_sites_of_another_build_are_told(known: str, are_different: bool) -> None:
     now = Holdings({}, {"0000000a": LiveBytes(60, 1), "0000000b": LiveBytes(40, 1)})

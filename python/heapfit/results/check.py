@@ -180,12 +180,11 @@ def _describe_finding(one: CheckedRecording, check: Check) -> str:
 
 def describe_cause(one: CheckedRecording, check: Check) -> list[str]:
     """Why a recording fails: what grew, but beside a leak alone; the request that failed."""
-    changes, refusal = one.changes, one.run.refusal
+    changes, refusal, planned = one.changes, one.run.refusal, peak_of_plan(check.plan)
     known = changes and ((not changes.are_builds_different and changes.sites) or changes.sizes)
     first, site = next(iter(known or ()), None), one.refusals.first if one.refusals else None
     # A heap that is broken up may be so by what grew, if that is as much as the request.
-    is_more = refusal is None or refusal.live + refusal.size > peak_of_plan(check.plan)
-    least = 0 if refusal is None or is_more else refusal.size
+    least = refusal.size * (refusal.live + refusal.size <= planned) if refusal else 0
     causes = []
     if first and first.before and first.growth > least and {*one.findings} != {CheckFinding.LEAKS}:
         now, then, when = first.now.at_peak, first.before.at_peak, "at the peak"
@@ -249,12 +248,10 @@ def describe_doubts(check: Check) -> list[str]:
         for one in check.recordings
         if program_word(one.run.trace.program) not in {"", program_word(program)}
     ]
-    if not program or not others:
-        return cut
-    return [
-        *cut,
-        f"{others[0].name} is a recording of {others[0].trace.program}, the plan of {program}"
-        + ("." if len(others) == 1 else "; others are of other programs, too."),
+    more = "; others are of other programs, too" * (len(others) > 1)
+    return cut + [
+        f"{one.name} is a recording of {one.trace.program}, the plan of {program}{more}."
+        for one in others[: bool(program)]
     ]
 
 
@@ -441,6 +438,8 @@ DIFFERENT = "The builds differ, and with them the call sites: give --program and
 
 def _change_parts(changes: Changes) -> list[Part]:
     """What grew most; without a base what holds most."""
+    no_base = any(one.before is None for one in changes.sites)
+    kept = no_base, "What each keeps to the end: `heapfit sites RECORDING --view later`."
     return [
         *(
             part
@@ -450,7 +449,7 @@ def _change_parts(changes: Changes) -> list[Part]:
                 change_table(what, changed),
             )
         ),
-        *map(Line, which_hold((changes.are_builds_different, DIFFERENT))),
+        *map(Line, which_hold((changes.are_builds_different, DIFFERENT), kept)),
     ]
 
 
