@@ -674,6 +674,24 @@ def test_what_a_request_needs_of_its_memory_is_read_from_its_capabilities(tmp_pa
     assert found["needs"].tolist() == [*asked.values()]
 
 
+def test_who_asked_is_read_behind_a_call(tmp_path):
+    asked = {
+        "from net_init": "net_init", ", caller 0x080012a4": None, " by draw (ui.c:12)": "draw",
+        "(called from lv_obj::create)": "lv_obj::create", "@ 0x8001234": None,
+        "in 12 us": "", "by 3 callers": "", "from heap 2": "", "by task net": "",
+    }  # fmt: skip
+    lines = [f"malloc({16 + i}) = 0x2000{i:02x}00 {who}" for i, who in enumerate(asked)]
+    path, output = put(tmp_path, *lines, "free(0x20000000) from net_stop"), tmp_path / "o.parquet"
+    run_alone("import", path, "-o", output)
+    trace = Trace.open(output)
+    (found,) = trace.batches(("site",))
+    sites = found["site"].tolist()[: len(asked)]
+    assert [trace.info.names.get(site, "" if site == 0 else None) for site in sites] == [
+        *asked.values()
+    ]
+    assert (sites[1], sites[4]) == (0x080012A4, 0x8001234)
+
+
 def test_a_proposed_line_keeps_capabilities(tmp_path):
     lines = [
         line

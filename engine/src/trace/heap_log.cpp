@@ -184,6 +184,17 @@ constexpr auto callers = std::to_array<LogPattern>({
     {")[%Q]", Op::alloc},         // the same, of a function without a name
 });
 
+// Who asked, right behind a request.
+constexpr auto askers = std::to_array<LogPattern>({
+    {"caller %C", Op::alloc},
+    {"caller=%C", Op::alloc},
+    {"caller: %C", Op::alloc},
+    {"called from %C", Op::alloc},
+    {"from %C", Op::alloc},
+    {"by %C", Op::alloc},
+    {"@ %C", Op::alloc},
+});
+
 constexpr std::string_view node_table = "NuttX's memdump";
 constexpr std::string_view rounded_up =
     "Sizes are those of chunks, which the heap had rounded up: requests are less.";
@@ -280,6 +291,28 @@ void add_callers(std::string_view line, HeapCall &call) {
         }
     } else if (take_next_call(line, callers, told)) {
         std::ranges::for_each(told.callers, [&call](auto caller) { call.add_caller(caller); });
+    }
+}
+
+// Adds who asked, if a line says so right behind a request: by an address with 0x, or by a name
+// that is its last word, in a bracket or before another sign.
+void add_asker(std::string_view behind, HeapCall &call) {
+    constexpr std::string_view before = " \t,;([";
+    constexpr std::string_view signs = ",;([)]|";
+    behind.remove_prefix(std::min(behind.find_first_not_of(before), behind.size()));
+    for (const LogPattern &asker : askers) {
+        HeapCall told;
+        std::string_view rest = behind;
+        if (!behind.starts_with(asker.words) || !take_next_call(rest, std::span(&asker, 1), told)) {
+            continue;
+        }
+        const std::string_view place = behind.substr(asker.words.size());
+        const std::size_t next = rest.find_first_not_of(" \t\r");
+        const bool is_last = next == rest.npos || signs.find(rest[next]) != signs.npos;
+        if (place.starts_with("0x") || (is_last && place.find_first_of("0123456789") != 0)) {
+            call.add_caller(told.callers[0]);
+        }
+        return;
     }
 }
 
@@ -416,6 +449,9 @@ void HeapLogTrace::take_whole(std::string_view line, std::uint64_t number) {
     }
     for (; has_call; has_call = take_next_call(line, patterns(), call)) {
         apply_held();
+        if (own_.empty() && call.op != Op::free && call.callers[0] == 0) {
+            add_asker(line, call);
+        }
         held_ = {call, number};
     }
     keep_rest(line, size);

@@ -10,11 +10,13 @@ from heapfit import _engine
 from heapfit.importers.stream import read_chunks
 
 # An address with its function, as idf.py's monitor decodes it; a caller by name, which wolfSSL,
-# SystemView and glibc print; a task.
+# SystemView and glibc print, or that stands behind a request; a task.
 _TOLD = re.compile(
     rb"(?P<at>0x[0-9a-fA-F]{6,16}): (?P<place>\S+ at \S+:\d+)"
     rb"|\bat (?P<caller>\w+:\d+)|^/(?P<line>\S+:\d+)\s*$"
     rb"|\((?P<function>[^\s+]{1,400}+)\+0x\w+\)\[0x"
+    rb"|\) (?:= |returned )0x\w+[ \t,;(\[]+(?:caller(?: |=|: )|called from |from |by |@ )"
+    rb"(?P<asker>[A-Za-z_][^\s,;)\]}|\"]{0,200}+(?<!:))(?=[ \t\r]{0,400}(?:$|[(,;\[)\]|]))"
     rb"|(?:from task \"|alloc_thread=)(?P<task>[^\s\"]+)",
     re.MULTILINE,
 )
